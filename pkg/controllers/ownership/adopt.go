@@ -1,0 +1,103 @@
+package ownership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Owner is a controller object together with the two requests that taking on and
+// letting go of objects needs.
+type Owner[T metav1.Object] struct {
+	Object metav1.Object
+	Kind   schema.GroupVersionKind
+	// Live reads the owner from the API server, past every cache.
+	Live func(context.Context) (metav1.Object, error)
+	// Patch sends a strategic merge patch for one object and returns the result.
+	Patch func(ctx context.Context, object T, patch []byte) (T, error)
+}
+
+// Settle carries out a claim: it adopts and releases, and returns the objects as
+// they are now on the API server. The caches are behind from then on. Objects that
+// vanished meanwhile are no error. Errors are joined, so that one object that
+// cannot be patched keeps no other from its place.
+//
+// Before the first adoption the owner is read again from the API server, because
+// adopting for an owner that has just been deleted would hand the object to the
+// garbage collector.
+func (o Owner[T]) Settle(ctx context.Context, claim Claim[T]) ([]T, error) {
+	var settled []T
+	var failures []error
+	patch := func(object T, patch []byte, doing string) {
+		result, err := o.Patch(ctx, object, patch)
+		switch {
+		case err == nil:
+			settled = append(settled, result)
+		case !apierrors.IsNotFound(err):
+			failures = append(failures, fmt.Errorf("%s %s: %w", doing, object.GetName(), err))
+		}
+	}
+	for _, object := range claim.Release {
+		patch(object, releasePatch(object, o.Object), "releasing")
+	}
+	if len(claim.Adopt) > 0 {
+		if err := o.mayAdopt(ctx); err != nil {
+			return settled, errors.Join(append(failures, err)...)
+		}
+	}
+	for _, object := range claim.Adopt {
+		patch(object, adoptPatch(object, o.Object, o.Kind), "adopting")
+	}
+	return settled, errors.Join(failures...)
+}
+
+// mayAdopt reports, as an error, why the owner must not take on objects.
+func (o Owner[T]) mayAdopt(ctx context.Context) error {
+	live, err := o.Live(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading %s %s before it adopts: %w", o.Kind.Kind, o.Object.GetName(), err)
+	case live.GetUID() != o.Object.GetUID():
+		return fmt.Errorf("adopting for %s %s: it was replaced by another of the same name (UID %s, was %s)",
+			o.Kind.Kind, o.Object.GetName(), live.GetUID(), o.Object.GetUID())
+	case live.GetDeletionTimestamp() != nil:
+		return fmt.Errorf("adopting for %s %s: it is being deleted since %s",
+			o.Kind.Kind, o.Object.GetName(), live.GetDeletionTimestamp())
+	}
+	return nil
+}
+
+// ownerPatch is a strategic merge patch of owner references: the list merges by
+// UID. The object's own UID in it makes the API server refuse the patch for
+// another object of the same name.
+type ownerPatch struct {
+	Metadata struct {
+		UID             types.UID `json:"uid"`
+		OwnerReferences []any     `json:"ownerReferences"`
+	} `json:"metadata"`
+}
+
+func adoptPatch(object, owner metav1.Object, kind schema.GroupVersionKind) []byte {
+	return encodePatch(object, metav1.NewControllerRef(owner, kind))
+}
+
+func releasePatch(object, owner metav1.Object) []byte {
+	return encodePatch(object, map[string]string{"$patch": "delete", "uid": string(owner.GetUID())})
+}
+
+func encodePatch(object metav1.Object, reference any) []byte {
+	var patch ownerPatch
+	patch.Metadata.UID = object.GetUID()
+	patch.Metadata.OwnerReferences = []any{reference}
+	encoded, err := json.Marshal(patch)
+	if err != nil {
+		panic(fmt.Sprintf("encoding an owner reference: %v", err)) // strings and booleans always encode
+	}
+	return encoded
+}

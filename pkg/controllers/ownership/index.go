@@ -1,0 +1,59 @@
+package ownership
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// indexName names the index of an informer's cache that finds objects by the
+// object that controls them.
+const indexName = "controller"
+
+// Indexers returns the index that Owned and Orphans look things up in. It has to be
+// added to an informer before that informer starts.
+func Indexers() cache.Indexers {
+	return cache.Indexers{indexName: func(object any) ([]string, error) {
+		meta, ok := object.(metav1.Object)
+		if !ok {
+			return nil, fmt.Errorf("indexing %T by its controller: it has no metadata", object)
+		}
+		if controller := metav1.GetControllerOfNoCopy(meta); controller != nil {
+			return []string{string(controller.UID)}, nil
+		}
+		return []string{orphansOf(meta.GetNamespace())}, nil
+	}}
+}
+
+// Owned returns the cached objects whose controller has the given UID.
+func Owned[T metav1.Object](indexer cache.Indexer, owner types.UID) []T {
+	return lookup[T](indexer, string(owner))
+}
+
+// Orphans returns the cached objects of a namespace that have no controller.
+func Orphans[T metav1.Object](indexer cache.Indexer, namespace string) []T {
+	return lookup[T](indexer, orphansOf(namespace))
+}
+
+// orphansOf is the index value of a namespace's orphans. No UID contains a slash.
+func orphansOf(namespace string) string {
+	return "orphans/" + namespace
+}
+
+func lookup[T metav1.Object](indexer cache.Indexer, value string) []T {
+	objects, err := indexer.ByIndex(indexName, value)
+	if err != nil {
+		// The only error there is: the index was never added, which is a fault
+		// in this program's wiring and not something a sync can recover from.
+		panic(fmt.Sprintf("looking up objects by controller: %v", err))
+	}
+	found := make([]T, 0, len(objects))
+	for _, object := range objects {
+		if typed, ok := object.(T); ok {
+			found = append(found, typed)
+		}
+	}
+	return found
+}

@@ -1,0 +1,118 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+)
+
+// The delays between retries of one failing key: the first one is short, since most
+// failures are conflicts with somebody else's write; each doubles the one before. The
+// longest bounds how late a loop notices that the cause is gone, such as room in
+// a quota, while a cause that stays costs only two requests a minute.
+const (
+	firstRetry   = 5 * time.Millisecond
+	longestRetry = 30 * time.Second
+)
+
+// Queue is the workqueue of a control loop; its keys name the loop's objects.
+type Queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
+
+// NewQueue returns a Queue whose metrics carry the given name.
+func NewQueue(name string) Queue {
+	return workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, longestRetry),
+		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name},
+	)
+}
+
+// Sync brings the object of a key one step closer to what is wanted. It returns
+// after what time to look again even if nothing happens (0: only when something
+// does), and why it could not do its work.
+type Sync func(ctx context.Context, key types.NamespacedName) (lookAgain time.Duration, err error)
+
+// Pool runs workers that call Sync for the keys in Queue.
+type Pool struct {
+	// Kind is the log key of the objects, such as "deployment".
+	Kind  string
+	Queue Queue
+	Sync  Sync
+	// Panicked is called after a panic in Sync, for a metric.
+	Panicked func()
+}
+
+// Run starts the given number of workers and returns when the context has ended
+// and each worker has finished the sync it was in. The same key is never synced
+// by two workers at once; the queue sees to that.
+func (p *Pool) Run(ctx context.Context, workers int) {
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for p.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	p.Queue.ShutDown()
+	group.Wait()
+}
+
+// next takes one key through its sync; false when there will be no more.
+func (p *Pool) next(ctx context.Context) bool {
+	key, shutdown := p.Queue.Get()
+	if shutdown {
+		return false
+	}
+	defer p.Queue.Done(key)
+	if ctx.Err() != nil {
+		return true // stopping: drain the queue, do nothing more
+	}
+	logger := klog.LoggerWithValues(klog.FromContext(ctx), p.Kind, klog.KRef(key.Namespace, key.Name))
+	lookAgain, err := p.guarded(klog.NewContext(ctx, logger), key)
+	p.settle(ctx, logger, key, lookAgain, err)
+	return true
+}
+
+// settle decides what becomes of a key after its sync.
+func (p *Pool) settle(ctx context.Context, logger klog.Logger, key types.NamespacedName, lookAgain time.Duration, err error) {
+	switch {
+	case err == nil:
+		p.Queue.Forget(key)
+	case ctx.Err() != nil:
+		return // what failed because we are stopping is no failure
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// Nothing can be created there until the namespace is gone, and then
+		// the object is gone too. Retrying would only slow the deletion down.
+		logger.V(4).Info("Not retrying, the namespace is being deleted", "err", err)
+		p.Queue.Forget(key)
+	case apierrors.IsConflict(err):
+		logger.V(4).Info("Retrying, somebody else wrote the object first", "err", err)
+		p.Queue.AddRateLimited(key)
+	default:
+		logger.Error(err, "Sync failed, will retry", "failures", p.Queue.NumRequeues(key)+1)
+		p.Queue.AddRateLimited(key)
+	}
+	if lookAgain > 0 {
+		p.Queue.AddAfter(key, lookAgain)
+	}
+}
+
+// guarded calls Sync and turns a panic into an error, so that one object that
+// trips a fault does not take the work for all others down with it.
+func (p *Pool) guarded(ctx context.Context, key types.NamespacedName) (lookAgain time.Duration, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.Panicked()
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	return p.Sync(ctx, key)
+}
