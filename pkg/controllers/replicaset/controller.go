@@ -1,0 +1,198 @@
+package replicaset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"controller-manager/pkg/controllers/freshness"
+	"controller-manager/pkg/controllers/replicaset/scale"
+	"controller-manager/pkg/controllers/worker"
+)
+
+// catchUp is how soon a ReplicaSet is looked at again whose last writes the caches have not
+// shown yet. Nearly always the watch event that brings them wakes it earlier. The timer is
+// for the rest: a Pod that was made and deleted again while the watch was interrupted
+// brings no event, only a cache that has read past it. A second is short against
+// that, and such a look costs no request.
+const catchUp = time.Second
+
+// The resources whose caches have to show this loop's own writes.
+const (
+	podResource        = "pods"
+	replicaSetResource = "replicasets"
+)
+
+// Config is what the loop needs from the process around it.
+type Config struct {
+	// Client makes this loop's writes and live reads.
+	Client kubernetes.Interface
+	// Events records events with the source component "replicaset-controller".
+	Events record.EventRecorder
+	// Informers is the process's factory. Its ReplicaSet and Pod informers carry
+	// ownership.Indexers, and Pods may be trimmed by pods.Trim.
+	Informers informers.SharedInformerFactory
+	Clock     clock.PassiveClock
+	Metrics   prometheus.Registerer
+}
+
+// Controller is the ReplicaSet loop.
+type Controller struct {
+	client kubernetes.Interface
+	events record.EventRecorder
+	clock  clock.PassiveClock
+
+	replicaSets appslisters.ReplicaSetLister
+	rsIndexer   cache.Indexer
+	podIndexer  cache.Indexer
+	synced      []cache.InformerSynced
+
+	queue     worker.Queue
+	freshness *freshness.Tracker
+	inflight  *inflight
+	metrics   *metrics
+
+	// noTerminatingCount is set while the API server drops terminatingReplicas from a
+	// status we write: it is older than the field, or has its feature gate off.
+	noTerminatingCount atomic.Bool
+}
+
+// New returns the loop. It adds event handlers to the informers, so it must be called
+// before they start.
+func New(config Config) (*Controller, error) {
+	replicaSets := config.Informers.Apps().V1().ReplicaSets()
+	pods := config.Informers.Core().V1().Pods()
+	c := &Controller{
+		client:      config.Client,
+		events:      config.Events,
+		clock:       config.Clock,
+		replicaSets: replicaSets.Lister(),
+		rsIndexer:   replicaSets.Informer().GetIndexer(),
+		podIndexer:  pods.Informer().GetIndexer(),
+		queue:       worker.NewQueue("replicaset"),
+		freshness: freshness.NewTracker(map[string]freshness.Store{
+			replicaSetResource: replicaSets.Informer().GetStore(),
+			podResource:        pods.Informer().GetStore(),
+		}),
+		inflight: newInflight(pods.Informer().GetStore()),
+	}
+	var err error
+	if c.metrics, err = newMetrics(config.Metrics); err != nil {
+		return nil, fmt.Errorf("registering the metrics of the ReplicaSet loop: %w", err)
+	}
+	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
+		replicaSets.Informer(): c.replicaSetHandler(),
+		pods.Informer():        c.podHandler(),
+	} {
+		registration, err := informer.AddEventHandler(handler)
+		if err != nil {
+			return nil, fmt.Errorf("adding an event handler of the ReplicaSet loop: %w", err)
+		}
+		c.synced = append(c.synced, registration.HasSynced)
+	}
+	return c, nil
+}
+
+// Run syncs ReplicaSets with the given number of workers, from when the caches are filled
+// until the context ends and each worker has finished its sync. It can be called once.
+func (c *Controller) Run(ctx context.Context, workers int) {
+	logger := klog.FromContext(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), c.synced...) {
+		c.queue.ShutDown()
+		return
+	}
+	logger.V(2).Info("ReplicaSet loop started", "workers", workers)
+	pool := worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc}
+	pool.Run(ctx, workers)
+	logger.V(2).Info("ReplicaSet loop stopped")
+}
+
+// sync brings one ReplicaSet one step further: observe → Decide → apply → Status.
+func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	logger := klog.FromContext(ctx)
+	unseen := c.unseenWrites(logger, key) // asked before the caches are read, which only get newer
+	rs, err := c.replicaSets.ReplicaSets(key.Namespace).Get(key.Name)
+	if apierrors.IsNotFound(err) {
+		c.freshness.Forget(key)
+		c.inflight.forget(key)
+		logger.V(4).Info("ReplicaSet is gone")
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the cache: %w", err)
+	}
+	selector, err := usableSelector(rs)
+	if err != nil {
+		return 0, c.leaveAlone(ctx, rs, err)
+	}
+	owned := c.claim(rs, selector)
+	if !owned.active.Settled() && !unseen.any() {
+		// What the caches say is of the past from here on: the sync ends.
+		return c.settleOwnership(ctx, rs, owned.active)
+	}
+	snapshot := c.observe(rs, owned, !unseen.any())
+	plan := scale.Decide(snapshot)
+	logger.V(4).Info("Decided", "create", plan.Create, "delete", len(plan.Delete), "reason", plan.Why)
+	outcome := c.apply(ctx, snapshot, plan)
+	status, lookAgain := scale.Status(snapshot, plan, outcome)
+	if !unseen.replicaSet { // else it would be refused: there is a newer version, and it is ours
+		err = c.writeStatus(ctx, rs, status)
+	}
+	if unseen.any() || outcome.Done > 0 || c.inflight.awaits(key) {
+		lookAgain = sooner(lookAgain, catchUp)
+	}
+	return lookAgain, errors.Join(failure(plan, outcome), err)
+}
+
+// failure is the error of a plan that was not carried out, for the log.
+func failure(plan scale.Plan, outcome scale.Outcome) error {
+	if outcome.Err == nil {
+		return nil
+	}
+	return fmt.Errorf("changing the number of pods (%s): %w", plan.Why, outcome.Err)
+}
+
+// sooner returns the shorter of two waits, of which 0 stands for none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// unseen says which of this loop's own writes for a ReplicaSet the caches do not show.
+type unseen struct{ pods, replicaSet bool }
+
+func (u unseen) any() bool { return u.pods || u.replicaSet }
+
+func (c *Controller) unseenWrites(logger klog.Logger, key types.NamespacedName) unseen {
+	waiting := unseen{pods: c.inflight.review(key)}
+	lags := c.freshness.Behind(key)
+	for _, lag := range lags {
+		waiting.pods = waiting.pods || lag.Resource == podResource
+		waiting.replicaSet = waiting.replicaSet || lag.Resource == replicaSetResource
+	}
+	if waiting.any() {
+		c.metrics.waits.Inc()
+		logger.V(4).Info("Waiting for the caches to show our own writes", "lag", lags)
+	}
+	return waiting
+}
+
+func keyOf(rs *appsv1.ReplicaSet) types.NamespacedName {
+	return types.NamespacedName{Namespace: rs.Namespace, Name: rs.Name}
+}

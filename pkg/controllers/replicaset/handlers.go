@@ -1,0 +1,100 @@
+package replicaset
+
+import (
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"controller-manager/pkg/controllers/pods"
+	"controller-manager/pkg/controllers/watched"
+)
+
+// replicaSetHandler wakes a ReplicaSet whenever it changes, and at each resync.
+func (c *Controller) replicaSetHandler() cache.ResourceEventHandler {
+	return watched.Handler(func(old, current *appsv1.ReplicaSet) {
+		if current == nil {
+			current = old
+		}
+		c.queue.Add(keyOf(current))
+	})
+}
+
+// podHandler wakes the ReplicaSet that controls a changed Pod, and the one that did before.
+// A Pod that nobody controls wakes the ReplicaSets that may adopt it.
+func (c *Controller) podHandler() cache.ResourceEventHandler {
+	return watched.Handler(func(old, current *corev1.Pod) {
+		if old != nil && current != nil && old.ResourceVersion == current.ResourceVersion {
+			return // a resync: the ReplicaSets have their own
+		}
+		was, wasControlled := controllerKey(old)
+		is, isControlled := controllerKey(current)
+		sameController := old != nil && current != nil && controllerUID(old) == controllerUID(current)
+		if wasControlled && !sameController {
+			c.queue.Add(was)
+		}
+		switch {
+		case isControlled:
+			if !sameController || matters(old, current) || c.inflight.awaits(is) {
+				c.queue.Add(is)
+			}
+		case current != nil && metav1.GetControllerOfNoCopy(current) == nil:
+			if !sameController || !maps.Equal(old.Labels, current.Labels) {
+				c.wakeAdopters(current)
+			}
+		}
+	})
+}
+
+// matters reports whether two versions of a Pod differ in what a ReplicaSet that has nothing
+// to do would act on or report. What only decides about which Pod goes first is read when
+// one has to go.
+func matters(old, current *corev1.Pod) bool {
+	return pods.IsActive(old) != pods.IsActive(current) ||
+		pods.IsTerminating(old) != pods.IsTerminating(current) ||
+		pods.IsReady(old) != pods.IsReady(current) ||
+		!pods.ReadySince(old).Equal(pods.ReadySince(current)) ||
+		!maps.Equal(old.Labels, current.Labels)
+}
+
+// wakeAdopters wakes the ReplicaSets whose selector matches a Pod without a controller.
+// There should be one at most; ownership keeps two from sharing it.
+func (c *Controller) wakeAdopters(pod *corev1.Pod) {
+	if !pods.IsActive(pod) {
+		return // only active Pods are adopted
+	}
+	candidates, err := c.replicaSets.ReplicaSets(pod.Namespace).List(labels.Everything())
+	if err != nil {
+		return // a lister over a cache does not fail
+	}
+	for _, rs := range candidates {
+		if selector, err := usableSelector(rs); err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			c.queue.Add(keyOf(rs))
+		}
+	}
+}
+
+// controllerKey returns the key of the ReplicaSet that controls the Pod, if one does. It may
+// be a key whose ReplicaSet is not in the cache, or not the same one any more: its sync
+// finds that out, and waking one too many costs nothing.
+func controllerKey(pod *corev1.Pod) (types.NamespacedName, bool) {
+	if pod == nil {
+		return types.NamespacedName{}, false
+	}
+	controller := metav1.GetControllerOfNoCopy(pod)
+	if controller == nil || controller.Kind != kind.Kind {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: pod.Namespace, Name: controller.Name}, true
+}
+
+func controllerUID(pod *corev1.Pod) types.UID {
+	if controller := metav1.GetControllerOfNoCopy(pod); controller != nil {
+		return controller.UID
+	}
+	return ""
+}

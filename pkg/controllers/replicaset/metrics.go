@@ -1,0 +1,70 @@
+package replicaset
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"controller-manager/pkg/controllers/pods"
+	"controller-manager/pkg/controllers/replicaset/scale"
+)
+
+// metrics holds every metric of this loop. The queue has metrics of its own, as client-go
+// defines them.
+type metrics struct {
+	panics  prometheus.Counter
+	waits   prometheus.Counter
+	created prometheus.Counter
+	deleted prometheus.Counter
+	ages    prometheus.Histogram
+}
+
+func newMetrics(registry prometheus.Registerer) (*metrics, error) {
+	loop := prometheus.Labels{"controller": "replicaset"}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: loop})
+	}
+	m := &metrics{
+		panics: counter("controller_manager_sync_panics_total",
+			"Syncs that ended in a panic; the object was retried and the others went on."),
+		waits: counter("controller_manager_stale_cache_waits_total",
+			"Syncs put off because the caches had not yet seen the loop's own last writes."),
+		created: counter("controller_manager_pods_created_total", "Pods created."),
+		deleted: counter("controller_manager_pods_deleted_total", "Pods deleted."),
+		// Name and buckets are those of kube-controller-manager's metric.
+		ages: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "replicaset_controller_sorting_deletion_age_ratio",
+			Help: "Age of a ready Pod chosen for deletion, divided by the age of the youngest ready Pod it was chosen from. " +
+				"The deletion order keeps it below 2, other things being equal.",
+			Buckets: prometheus.ExponentialBuckets(0.25, 2, 6),
+		}),
+	}
+	var failures []error
+	for _, collector := range []prometheus.Collector{m.panics, m.waits, m.created, m.deleted, m.ages} {
+		failures = append(failures, registry.Register(collector))
+	}
+	return m, errors.Join(failures...)
+}
+
+// observeChoice notes how old the chosen Pods are, if there was a choice.
+func (m *metrics) observeChoice(s scale.Snapshot, plan scale.Plan) {
+	if !s.ChoosesVictims() {
+		return
+	}
+	var youngest time.Time
+	for _, pod := range s.Active {
+		if pods.IsReady(pod) && pod.CreationTimestamp.After(youngest) {
+			youngest = pod.CreationTimestamp.Time
+		}
+	}
+	least := s.Now.Sub(youngest)
+	if least <= 0 {
+		return // made this very second, or by a clock that is ahead: there is no ratio
+	}
+	for _, pod := range plan.Delete {
+		if pods.IsReady(pod) {
+			m.ages.Observe(float64(s.Now.Sub(pod.CreationTimestamp.Time)) / float64(least))
+		}
+	}
+}

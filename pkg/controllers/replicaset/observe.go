@@ -1,0 +1,92 @@
+package replicaset
+
+import (
+	"errors"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"controller-manager/pkg/controllers/ownership"
+	"controller-manager/pkg/controllers/pods"
+	"controller-manager/pkg/controllers/replicaset/scale"
+)
+
+var errEmptySelector = errors.New("the selector is empty; give spec.selector at least one label")
+
+// usableSelector returns the ReplicaSet's selector, or why it cannot be used. The API server
+// refuses both kinds nowadays, so they are seen only in objects that are older.
+func usableSelector(rs *appsv1.ReplicaSet) (labels.Selector, error) {
+	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
+	if err == nil && selector.Empty() {
+		// It selects nothing here, so there would never be enough Pods.
+		err = errEmptySelector
+	}
+	return selector, err
+}
+
+// owned is what a ReplicaSet has, and may have, in the cache.
+type owned struct {
+	// active says which active Pods it keeps, adopts or releases.
+	active ownership.Claim[*corev1.Pod]
+	// terminating holds the Pods it keeps that are being deleted.
+	terminating []*corev1.Pod
+}
+
+// claim reads from the cache the Pods that the ReplicaSet controls, and those that it could
+// adopt. Pods that have run to their end are nobody's business any more: they keep the
+// owner they have, for the garbage collector.
+func (c *Controller) claim(rs *appsv1.ReplicaSet, selector labels.Selector) owned {
+	controlled := c.podsOf(rs)
+	candidates := append(controlled, ownership.Orphans[*corev1.Pod](c.podIndexer, rs.Namespace)...)
+	return owned{
+		active:      ownership.Sort(rs, selector, only(candidates, pods.IsActive)),
+		terminating: ownership.Sort(rs, selector, only(controlled, pods.IsTerminating)).Keep,
+	}
+}
+
+// observe returns all that a decision about the ReplicaSet depends on.
+func (c *Controller) observe(rs *appsv1.ReplicaSet, owned owned, settled bool) scale.Snapshot {
+	snapshot := scale.Snapshot{
+		ReplicaSet:  rs,
+		Active:      owned.active.Keep,
+		Terminating: owned.terminating,
+		Settled:     settled,
+		Now:         c.clock.Now(),
+	}
+	if snapshot.ChoosesVictims() {
+		snapshot.Siblings = c.siblings(rs)
+	}
+	return snapshot
+}
+
+// siblings returns the active Pods of all ReplicaSets that have the same owner, this one
+// included; none if it has no owner.
+func (c *Controller) siblings(rs *appsv1.ReplicaSet) []*corev1.Pod {
+	owner := metav1.GetControllerOfNoCopy(rs)
+	if owner == nil {
+		return nil
+	}
+	var siblings []*corev1.Pod
+	for _, sibling := range ownership.Owned[*appsv1.ReplicaSet](c.rsIndexer, owner.UID) {
+		if sibling.Namespace == rs.Namespace {
+			siblings = append(siblings, only(c.podsOf(sibling), pods.IsActive)...)
+		}
+	}
+	return siblings
+}
+
+// podsOf returns the cached Pods that the ReplicaSet controls. The index goes by UID alone,
+// and anybody can write a UID into a Pod of another namespace: such a Pod counts for nothing.
+func (c *Controller) podsOf(rs *appsv1.ReplicaSet) []*corev1.Pod {
+	return only(ownership.Owned[*corev1.Pod](c.podIndexer, rs.UID), func(pod *corev1.Pod) bool {
+		return pod.Namespace == rs.Namespace
+	})
+}
+
+// only returns the Pods for which keep is true.
+func only(all []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(all), func(pod *corev1.Pod) bool { return !keep(pod) })
+}

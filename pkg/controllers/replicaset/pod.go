@@ -1,0 +1,56 @@
+package replicaset
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+)
+
+// kind is what this loop's Pods name as the kind of their controller.
+var kind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+
+// The name that the API server makes of a generateName: at most 58 bytes of it, so that the
+// whole fits a DNS label, and five random characters.
+const (
+	suffixLength = 5
+	longestBase  = 63 - suffixLength
+)
+
+// newPod returns the Pod to create under the given name. It shares the template with the
+// cache: it is sent, and never changed. generateName is set as well, as others expect it,
+// though it has no effect beside a name.
+func newPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
+	template := &rs.Spec.Template
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			GenerateName:    namePrefix(rs),
+			Namespace:       rs.Namespace,
+			Labels:          template.Labels,
+			Annotations:     template.Annotations,
+			Finalizers:      template.Finalizers,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, kind)},
+		},
+		Spec: template.Spec,
+	}
+}
+
+// newName returns a random name for a Pod of the ReplicaSet. We choose it, and not the API
+// server, so that a create whose answer is lost can be sent again: under the same name
+// it cannot make a second Pod.
+func newName(rs *appsv1.ReplicaSet) string {
+	base := namePrefix(rs)
+	return base[:min(len(base), longestBase)] + rand.String(suffixLength)
+}
+
+// namePrefix is the ReplicaSet's name and a dash; without the dash where that would be too
+// long for a name to begin with.
+func namePrefix(rs *appsv1.ReplicaSet) string {
+	prefix := rs.Name + "-"
+	if len(validation.NameIsDNSSubdomain(prefix, true)) > 0 {
+		return rs.Name
+	}
+	return prefix
+}

@@ -1,0 +1,150 @@
+package scale
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"controller-manager/pkg/controllers/pods"
+)
+
+// deletionOrder says which of two Pods goes first when a ReplicaSet shrinks: the first rule
+// that sees a difference decides. Where none does, the UID decides, which is as good as
+// chance but gives the same answer every time.
+//
+// The rules are those of
+// https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#scaling-down-a-replicaset
+// with one difference. kube-controller-manager lets the UID decide as soon as two Pods
+// became ready at different times within one bucket, and goes on to the next rule when the
+// times are equal. That is no order: three Pods can each come before the next, in a
+// circle. Here a bucket is what it says, and Pods within one are alike to its rule.
+var deletionOrder = []rule{
+	unscheduledFirst,
+	pendingThenUnknownThenRunning,
+	notReadyFirst,
+	lowerDeletionCostFirst,
+	moreCrowdedNodeFirst,
+	readyMoreRecentlyFirst,
+	moreRestartsFirst,
+	createdMoreRecentlyFirst,
+}
+
+// rule compares two Pods: negative if a should go before b, positive if b should go before
+// a, 0 if the rule sees no difference.
+type rule func(a, b candidate) int
+
+// candidate is a Pod that may have to go.
+type candidate struct {
+	*corev1.Pod
+	crowd int // the siblings on its node, itself included
+	now   time.Time
+}
+
+// victims returns the Pods to delete, in the order of deletion.
+func victims(s Snapshot) []*corev1.Pod {
+	chosen := slices.Clone(s.Active)
+	if s.ChoosesVictims() {
+		chosen = inDeletionOrder(s)
+	}
+	return chosen[:s.surplus()]
+}
+
+// inDeletionOrder returns the active Pods, the most dispensable first.
+func inDeletionOrder(s Snapshot) []*corev1.Pod {
+	crowds := map[string]int{}
+	for _, sibling := range s.Siblings {
+		crowds[sibling.Spec.NodeName]++
+	}
+	candidates := make([]candidate, 0, len(s.Active))
+	for _, pod := range s.Active {
+		candidates = append(candidates, candidate{Pod: pod, crowd: crowds[pod.Spec.NodeName], now: s.Now})
+	}
+	slices.SortFunc(candidates, byDeletionOrder)
+	sorted := make([]*corev1.Pod, 0, len(candidates))
+	for _, candidate := range candidates {
+		sorted = append(sorted, candidate.Pod)
+	}
+	return sorted
+}
+
+func byDeletionOrder(a, b candidate) int {
+	for _, rule := range deletionOrder {
+		if order := rule(a, b); order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(a.UID, b.UID)
+}
+
+func unscheduledFirst(a, b candidate) int {
+	return trueFirst(a.Spec.NodeName == "", b.Spec.NodeName == "")
+}
+
+func pendingThenUnknownThenRunning(a, b candidate) int {
+	return cmp.Compare(progress(a.Status.Phase), progress(b.Status.Phase))
+}
+
+// progress is how far a Pod has come. A Pod without a phase has not started yet.
+func progress(phase corev1.PodPhase) int {
+	switch phase {
+	case corev1.PodRunning:
+		return 2
+	case corev1.PodUnknown:
+		return 1
+	}
+	return 0
+}
+
+func notReadyFirst(a, b candidate) int {
+	return trueFirst(!pods.IsReady(a.Pod), !pods.IsReady(b.Pod))
+}
+
+func lowerDeletionCostFirst(a, b candidate) int {
+	return cmp.Compare(pods.DeletionCost(a.Pod), pods.DeletionCost(b.Pod))
+}
+
+func moreCrowdedNodeFirst(a, b candidate) int {
+	return cmp.Compare(b.crowd, a.crowd)
+}
+
+func readyMoreRecentlyFirst(a, b candidate) int {
+	if !pods.IsReady(a.Pod) || !pods.IsReady(b.Pod) {
+		return 0
+	}
+	return cmp.Compare(ageBucket(pods.ReadySince(a.Pod), a.now), ageBucket(pods.ReadySince(b.Pod), b.now))
+}
+
+func moreRestartsFirst(a, b candidate) int {
+	containersA, sidecarsA := pods.Restarts(a.Pod)
+	containersB, sidecarsB := pods.Restarts(b.Pod)
+	return cmp.Or(cmp.Compare(containersB, containersA), cmp.Compare(sidecarsB, sidecarsA))
+}
+
+func createdMoreRecentlyFirst(a, b candidate) int {
+	return cmp.Compare(ageBucket(a.CreationTimestamp.Time, a.now), ageBucket(b.CreationTimestamp.Time, b.now))
+}
+
+// ageBucket sorts ages into buckets that double in width: among Pods of a similar age the
+// choice is left to chance, so that it does not fall on the Pods of one node or zone
+// only because those were made a moment later. A time in the future, from a clock that is
+// ahead, is in the youngest bucket but one; a time that nobody wrote down in the youngest.
+func ageBucket(since, now time.Time) int {
+	if since.IsZero() {
+		return -1
+	}
+	return bits.Len64(uint64(max(0, now.Sub(since))))
+}
+
+// trueFirst orders the one of which something is true before the one of which it is not.
+func trueFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}

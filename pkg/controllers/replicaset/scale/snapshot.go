@@ -1,0 +1,49 @@
+package scale
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Snapshot is all that a decision about one ReplicaSet may depend on, read once. Its
+// objects are shared with the informer caches and are never written.
+type Snapshot struct {
+	ReplicaSet *appsv1.ReplicaSet
+	// Active holds the active Pods that the ReplicaSet controls and selects.
+	Active []*corev1.Pod
+	// Terminating holds the Pods that it controls and selects and that are being deleted.
+	Terminating []*corev1.Pod
+	// Siblings holds the active Pods of all ReplicaSets of the same owner, this one
+	// included. It is needed only if ChoosesVictims, and empty without an owner.
+	Siblings []*corev1.Pod
+	// Settled reports whether the caches have seen all of this loop's own writes for
+	// the ReplicaSet. If not, Pods are counted, but not created or deleted.
+	Settled bool
+	// Now is the time of the decision.
+	Now time.Time
+}
+
+// ChoosesVictims reports whether some of the active Pods, but not all, have to go.
+func (s Snapshot) ChoosesVictims() bool {
+	going := s.surplus()
+	return going > 0 && going < s.active()
+}
+
+func (s Snapshot) active() int64 { return int64(len(s.Active)) }
+
+// wanted is the size asked for. The API server sets it to 1 where a user leaves it out, so
+// nil is seen only in objects that never passed one.
+func (s Snapshot) wanted() int64 {
+	if s.ReplicaSet.Spec.Replicas == nil {
+		return 1
+	}
+	return int64(*s.ReplicaSet.Spec.Replicas)
+}
+
+// missing is how many Pods have to be created; 0 or less if none.
+func (s Snapshot) missing() int64 { return min(s.wanted()-s.active(), mostPerSync) }
+
+// surplus is how many Pods have to be deleted; 0 or less if none.
+func (s Snapshot) surplus() int64 { return min(s.active()-s.wanted(), mostPerSync) }
