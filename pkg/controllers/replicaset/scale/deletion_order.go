@@ -110,10 +110,8 @@ func moreCrowdedNodeFirst(a, b candidate) int {
 	return cmp.Compare(b.crowd, a.crowd)
 }
 
+// readyMoreRecentlyFirst sees no difference between Pods that are not ready.
 func readyMoreRecentlyFirst(a, b candidate) int {
-	if !pods.IsReady(a.Pod) || !pods.IsReady(b.Pod) {
-		return 0
-	}
 	return cmp.Compare(ageBucket(pods.ReadySince(a.Pod), a.now), ageBucket(pods.ReadySince(b.Pod), b.now))
 }
 
