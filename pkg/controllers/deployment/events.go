@@ -1,0 +1,62 @@
+package deployment
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"controller-manager/pkg/controllers/deployment/rollout"
+)
+
+// The reasons of this loop's events. kubectl, dashboards and alerts match on them.
+const (
+	reasonScaling                   = "ScalingReplicaSet"
+	reasonCreateError               = rollout.ReasonCreateError
+	reasonSelectingAll              = "SelectingAll"
+	reasonRollback                  = "DeploymentRollback"
+	reasonRollbackRevisionNotFound  = "DeploymentRollbackRevisionNotFound"
+	reasonRollbackTemplateUnchanged = "DeploymentRollbackTemplateUnchanged"
+)
+
+// event is what is told to the users of a Deployment.
+type event struct {
+	kind, reason, message string
+}
+
+// record sends an event about the Deployment.
+func (c *Controller) record(d *appsv1.Deployment, e event) {
+	c.events.Event(d, e.kind, e.reason, e.message)
+}
+
+func scaled(replicaSet string, from, to int64) event {
+	direction := "up"
+	if to < from {
+		direction = "down"
+	}
+	return event{corev1.EventTypeNormal, reasonScaling,
+		fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, replicaSet, from, to)}
+}
+
+func createFailed(replicaSet string, err error) event {
+	return event{corev1.EventTypeWarning, reasonCreateError, rollout.CreateErrorMessage(replicaSet, err)}
+}
+
+func selectingAll() event {
+	return event{corev1.EventTypeWarning, reasonSelectingAll,
+		"This deployment is selecting all pods. A non-empty selector is required."}
+}
+
+func rollbackEnded(deployment string, rollback *rollout.Rollback) event {
+	switch rollback.Outcome {
+	case rollout.NoLastRevision:
+		return event{corev1.EventTypeWarning, reasonRollbackRevisionNotFound, "Unable to find last revision."}
+	case rollout.RevisionNotFound:
+		return event{corev1.EventTypeWarning, reasonRollbackRevisionNotFound, "Unable to find the revision to rollback to."}
+	case rollout.TemplateUnchanged:
+		return event{corev1.EventTypeWarning, reasonRollbackTemplateUnchanged,
+			fmt.Sprintf("The rollback revision contains the same template as current deployment %q", deployment)}
+	}
+	return event{corev1.EventTypeNormal, reasonRollback,
+		fmt.Sprintf("Rolled back deployment %q to revision %d", deployment, rollback.Revision)}
+}

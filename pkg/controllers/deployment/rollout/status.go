@@ -1,0 +1,153 @@
+package rollout
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Outcome is what came of carrying out a Plan.
+type Outcome struct {
+	// New is the new ReplicaSet that the plan's Create made or, under its name, found.
+	New *appsv1.ReplicaSet
+	// Created tells that New did not exist before.
+	Created bool
+	// Collision tells that the name of the ReplicaSet to create is taken by one that
+	// is not the Deployment's, or has another template.
+	Collision bool
+	// Written holds the ReplicaSets that were changed, as the API server answered.
+	Written []*appsv1.ReplicaSet
+	// CreateErr is why the new ReplicaSet could not be created, if it should be reported
+	// in the Deployment's conditions.
+	CreateErr error
+	// Err is why the plan was not carried out to its end.
+	Err error
+}
+
+// report is a status in the making.
+type report struct {
+	view       // the Snapshot, after the outcome
+	plan       Plan
+	outcome    Outcome
+	scaling    bool // the plan spread a new size, it moved no rollout
+	status     appsv1.DeploymentStatus
+	conditions conditionList
+}
+
+// Status returns the status to report once a plan for the Snapshot has been carried out,
+// and after what time to look again although nothing changes; 0 if not at all.
+func Status(s Snapshot, plan Plan, outcome Outcome) (appsv1.DeploymentStatus, time.Duration) {
+	before, err := look(s)
+	after, afterErr := look(outcome.applyTo(s))
+	if err != nil || afterErr != nil {
+		return s.Deployment.Status, 0 // Decide has refused this Deployment already
+	}
+	r := report{view: after, plan: plan, outcome: outcome, scaling: before.sizeChanged()}
+	r.counts()
+	// Statuses hold whole seconds; so must what is compared with them.
+	r.conditions = conditionList{
+		items: slices.Clone(s.Deployment.Status.Conditions),
+		now:   metav1.NewTime(s.Now).Rfc3339Copy(),
+	}
+	r.availability()
+	r.progress()
+	r.failure()
+	r.status.Conditions = r.conditions.items
+	return r.status, r.lookAgain()
+}
+
+// Revision returns the revision that the Deployment should carry once a plan for the
+// Snapshot has been carried out; "" while its new ReplicaSet has none.
+func Revision(s Snapshot, outcome Outcome) string {
+	v, err := look(outcome.applyTo(s))
+	if err != nil || v.new == nil {
+		return ""
+	}
+	return v.new.Annotations[RevisionAnnotation]
+}
+
+// CreateErrorMessage is what is said, in a condition and in an event, of a ReplicaSet that
+// could not be created.
+func CreateErrorMessage(name string, err error) string {
+	return fmt.Sprintf("Failed to create new replica set %q: %v", name, err)
+}
+
+// applyTo returns the Snapshot as it is after the writes that the outcome tells of.
+func (o Outcome) applyTo(s Snapshot) Snapshot {
+	sets := make([]*appsv1.ReplicaSet, 0, len(s.ReplicaSets)+1)
+	for _, rs := range s.ReplicaSets {
+		i := slices.IndexFunc(o.Written, func(written *appsv1.ReplicaSet) bool { return written.UID == rs.UID })
+		if i >= 0 {
+			rs = o.Written[i]
+		}
+		sets = append(sets, rs)
+	}
+	known := func(rs *appsv1.ReplicaSet) bool { return rs.UID == o.New.UID }
+	if o.New != nil && !slices.ContainsFunc(sets, known) {
+		sets = append(sets, o.New)
+	}
+	s.ReplicaSets = sets
+	return s
+}
+
+// counts fills in the numbers of the status.
+func (r *report) counts() {
+	all, available := r.all(), sum(r.all(), reportedAvailable)
+	r.status = appsv1.DeploymentStatus{
+		ObservedGeneration:  r.Deployment.Generation,
+		Replicas:            count(sum(all, actual)),
+		ReadyReplicas:       count(sum(all, func(rs *appsv1.ReplicaSet) int64 { return int64(rs.Status.ReadyReplicas) })),
+		AvailableReplicas:   count(available),
+		UnavailableReplicas: count(sum(all, size) - available),
+		TerminatingReplicas: terminating(all),
+		CollisionCount:      r.Deployment.Status.CollisionCount,
+	}
+	if r.new != nil {
+		r.status.UpdatedReplicas = r.new.Status.Replicas
+	}
+	if r.outcome.Collision {
+		var collisions int32
+		if r.status.CollisionCount != nil {
+			collisions = *r.status.CollisionCount
+		}
+		collisions++
+		r.status.CollisionCount = &collisions
+	}
+}
+
+// count turns a sum into a number that the API takes: it is never negative, as it would be
+// for a moment while Pods that are not wanted any more are still counted as available.
+func count(total int64) int32 {
+	return int32(max(0, min(total, math.MaxInt32)))
+}
+
+// terminating sums up the terminating Pods; nil if a ReplicaSet that its loop has looked
+// at does not report them, since a sum without it would be wrong. API servers before
+// 1.35 do not keep the field.
+func terminating(sets []*appsv1.ReplicaSet) *int32 {
+	var total int64
+	for _, rs := range sets {
+		switch {
+		case rs.Status.TerminatingReplicas != nil:
+			total += int64(*rs.Status.TerminatingReplicas)
+		case rs.Status.ObservedGeneration > 0:
+			return nil
+		}
+	}
+	sum := count(total)
+	return &sum
+}
+
+// lookAgain returns when the progress deadline expires, a second later than it does:
+// the times that it is reckoned by are whole seconds.
+func (r *report) lookAgain() time.Duration {
+	left, judged := r.timeLeft()
+	if !judged || left < 0 || r.complete() || r.Deployment.DeletionTimestamp != nil {
+		return 0
+	}
+	return left + time.Second
+}
