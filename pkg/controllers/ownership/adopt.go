@@ -31,11 +31,16 @@ type Owner[T metav1.Object] struct {
 // Before the first adoption the owner is read again from the API server, because
 // adopting for an owner that has just been deleted would hand the object to the
 // garbage collector.
+//
+// Once the context has ended no patch is begun, but one under way is left to finish.
 func (o Owner[T]) Settle(ctx context.Context, claim Claim[T]) ([]T, error) {
 	var settled []T
 	var failures []error
 	patch := func(object T, patch []byte, doing string) {
-		result, err := o.Patch(ctx, object, patch)
+		if ctx.Err() != nil {
+			return
+		}
+		result, err := o.Patch(context.WithoutCancel(ctx), object, patch)
 		switch {
 		case err == nil:
 			settled = append(settled, result)
