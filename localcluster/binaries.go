@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"controller-manager/localcluster/internal/filelock"
 )
 
 // Binaries says where the executables are, by the name of the component; Kubectl
@@ -171,9 +173,7 @@ func (b *builder) buildMissing(ctx context.Context) error {
 	if err := os.MkdirAll(b.target, 0o755); err != nil {
 		return fmt.Errorf("making the folder for built programs: %w", err)
 	}
-	lock, err := lockFile(ctx, filepath.Join(b.target, ".lock"), func() {
-		b.log("waiting for another process that builds %s", b.module.folder)
-	})
+	lock, err := b.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -184,6 +184,19 @@ func (b *builder) buildMissing(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (b *builder) lock(ctx context.Context) (*os.File, error) {
+	path := filepath.Join(b.target, ".lock")
+	lock, err := filelock.Try(path)
+	if !errors.Is(err, filelock.ErrHeld) {
+		return lock, err
+	}
+	b.log("waiting for another process, which builds %s", b.module.folder)
+	return lock, waitFor(ctx, "the lock "+path, func(context.Context) error {
+		lock, err = filelock.Try(path)
+		return err
+	})
 }
 
 func (b *builder) missing() []program {

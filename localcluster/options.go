@@ -65,8 +65,8 @@ func (o Options) validate() error {
 		}
 	}
 	for name := range o.ExtraArgs {
-		if !slices.Contains(componentNames(), name) {
-			return fmt.Errorf("option ExtraArgs: there is no component %q; there are %s", name, strings.Join(componentNames(), ", "))
+		if !slices.Contains(ComponentNames(), name) {
+			return fmt.Errorf("option ExtraArgs: there is no component %q; there are %s", name, strings.Join(ComponentNames(), ", "))
 		}
 	}
 	if o.Nodes < 0 {
@@ -96,7 +96,7 @@ func (o Options) logf(format string, args ...any) {
 	}
 }
 
-// componentNames lists the components in the order in which they are started.
-func componentNames() []string {
+// ComponentNames lists the components of a cluster in the order in which they are started.
+func ComponentNames() []string {
 	return []string{Etcd, APIServer, Scheduler, ControllerManager, Kwok}
 }
