@@ -32,11 +32,11 @@ type Cluster struct {
 	etcdCA    *authority // of etcd and its only client, the API server
 	launcher  *launcher
 	died      chan error
-	temporary bool // Dir is removed in the end
 
-	mu        sync.Mutex // guards processes and ended
+	mu        sync.Mutex // guards the fields below
 	processes []*Process // in the order of their start, which Stop reverses
 	ended     bool
+	temporary bool // Dir is removed in the end
 }
 
 // Component is a component of the cluster, or a process that was launched, by
@@ -88,41 +88,67 @@ func (c *Cluster) KubectlPath() string {
 }
 
 // Stop ends all processes in order, what was launched first and etcd last, and
-// removes Dir if it was temporary. The error names those that had to be killed.
-// A second call does nothing.
+// removes Dir if it was temporary; not if a process has died, so that its log can
+// be read. The error names those that had to be killed. A second call does
+// nothing.
 func (c *Cluster) Stop() error {
-	return c.end((*Process).Stop)
+	processes := c.all()
+	var errs []error
+	for _, process := range processes {
+		// None can end while one that it waits for is frozen.
+		errs = append(errs, process.Thaw())
+	}
+	for _, process := range slices.Backward(processes) {
+		stop := process.Stop
+		if process.Name == APIServer && !c.Component(Etcd).Alive() {
+			stop = process.Kill // it would wait a minute for etcd
+		}
+		errs = append(errs, stop())
+	}
+	return errors.Join(append(errs, c.clear())...)
 }
 
-// Kill ends all processes at once, without their consent, and removes Dir if it
-// was temporary. It cuts a Stop short that is under way.
+// Kill ends all processes at once, without their consent, and removes Dir as Stop
+// does. It cuts a Stop short that is under way.
 func (c *Cluster) Kill() error {
 	var errs []error
-	for _, process := range c.all() {
+	for _, process := range slices.Backward(c.all()) {
 		errs = append(errs, process.Kill())
 	}
-	return errors.Join(append(errs, c.end((*Process).Kill))...)
+	return errors.Join(append(errs, c.clear())...)
 }
 
-// end ends the processes one by one, the last started first.
-func (c *Cluster) end(one func(*Process) error) error {
-	var errs []error
-	for _, process := range slices.Backward(c.all()) {
-		errs = append(errs, one(process))
-	}
+// clear gives back what the cluster holds when its processes have ended.
+func (c *Cluster) clear() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
-		return errors.Join(errs...)
+		return nil
 	}
 	c.ended = true
 	c.launcher.close()
-	if c.temporary {
-		if err := os.RemoveAll(c.Dir); err != nil {
-			errs = append(errs, fmt.Errorf("removing the cluster's folder: %w", err))
-		}
+	if !c.temporary {
+		return nil
 	}
-	return errors.Join(errs...)
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return fmt.Errorf("removing the cluster's folder: %w", err)
+	}
+	return nil
+}
+
+// noteDeath keeps the folder with the log, and tells who listens.
+func (c *Cluster) noteDeath(death *DeathError) {
+	c.setTemporary(false)
+	select {
+	case c.died <- death:
+	default: // an earlier death waits to be read already, and one is enough
+	}
+}
+
+func (c *Cluster) setTemporary(temporary bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.temporary = temporary
 }
 
 // add starts a process and does not wait for it.
@@ -145,7 +171,7 @@ func (c *Cluster) add(command Command) (*Process, error) {
 		command:  command,
 		home:     c.layout.home(),
 		launcher: c.launcher,
-		died:     c.died,
+		died:     c.noteDeath,
 	}
 	if err := process.start(); err != nil {
 		return nil, err

@@ -23,13 +23,13 @@ type DeathError struct {
 	State *os.ProcessState
 	// LogPath is its log file.
 	LogPath string
-
-	logStart int64
+	// Log is the end of what the run wrote there, at most 64 KiB.
+	Log string
 }
 
 // Error names the process, how it ended, its log and the log's last lines.
 func (e *DeathError) Error() string {
-	lines := strings.Split(strings.TrimSpace(e.log()), "\n")
+	lines := strings.Split(strings.TrimSpace(e.Log), "\n")
 	if len(lines) > tailLines {
 		lines = lines[len(lines)-tailLines:]
 	}
@@ -37,9 +37,10 @@ func (e *DeathError) Error() string {
 		e.Name, e.State, e.LogPath, strings.Join(lines, "\n  "))
 }
 
-// log is the end of what the run wrote, empty if it cannot be read.
-func (e *DeathError) log() string {
-	file, err := os.Open(e.LogPath)
+// readEnd returns the end of a file, at most tailBytes and nothing from before
+// the offset start; empty if it cannot be read.
+func readEnd(path string, start int64) string {
+	file, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
@@ -48,7 +49,7 @@ func (e *DeathError) log() string {
 	if err != nil {
 		return ""
 	}
-	text, err := io.ReadAll(io.NewSectionReader(file, max(e.logStart, size-tailBytes), tailBytes))
+	text, err := io.ReadAll(io.NewSectionReader(file, max(start, size-tailBytes), tailBytes))
 	if err != nil {
 		return ""
 	}
@@ -59,5 +60,5 @@ func (e *DeathError) log() string {
 // taken its port.
 func lostPort(err error) bool {
 	var death *DeathError
-	return errors.As(err, &death) && strings.Contains(death.log(), "address already in use")
+	return errors.As(err, &death) && strings.Contains(death.Log, "address already in use")
 }

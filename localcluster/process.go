@@ -44,7 +44,7 @@ type Process struct {
 	command  Command
 	home     string
 	launcher *launcher
-	died     chan<- error // told when the process ends without having been asked to
+	died     func(*DeathError) // called when the process ends without having been asked to
 
 	change sync.Mutex // held while the process is started or stopped
 	latest atomic.Pointer[run]
@@ -177,12 +177,8 @@ func (p *Process) start() error {
 // watch waits for the end of a run and reports one that nobody asked for.
 func (p *Process) watch(r *run) {
 	r.wait()
-	if r.wasAsked() {
-		return
-	}
-	select {
-	case p.died <- p.death(r):
-	default: // an earlier death waits to be read already, and one is enough
+	if !r.wasAsked() {
+		p.died(p.death(r))
 	}
 }
 
@@ -214,6 +210,6 @@ func (p *Process) waitReady(ctx context.Context) error {
 }
 
 // death describes how a run ended.
-func (p *Process) death(r *run) error {
-	return &DeathError{Name: p.Name, State: r.cmd.ProcessState, LogPath: p.LogPath, logStart: r.logStart}
+func (p *Process) death(r *run) *DeathError {
+	return &DeathError{Name: p.Name, State: r.cmd.ProcessState, LogPath: p.LogPath, Log: readEnd(p.LogPath, r.logStart)}
 }

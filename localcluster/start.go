@@ -34,8 +34,8 @@ const (
 // everything serves, nodes take pods, and a pod can be created in the namespace
 // default. ctx bounds the start only; the cluster runs until Stop or Kill.
 //
-// If a component dies meanwhile, the error is a DeathError, and the folder is
-// left for the log to be read.
+// If a component dies meanwhile, the error is a DeathError. After an error the
+// folder is left for the logs to be read, except when ctx was canceled.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func startOnce(ctx context.Context, options Options, binaries Binaries) (*Cluste
 		return nil, err
 	}
 	if err := c.startComponents(ctx, options); err != nil {
-		var death *DeathError
-		c.temporary = c.temporary && (lostPort(err) || !errors.As(err, &death))
+		readable := !lostPort(err) && !errors.Is(ctx.Err(), context.Canceled)
+		c.setTemporary(options.Dir == "" && !readable)
 		return nil, errors.Join(err, c.Kill())
 	}
 	options.logf("the cluster is ready after %s", seconds(began))
