@@ -176,7 +176,10 @@ func (c *Controller) settleOwnership(ctx context.Context, rs *appsv1.ReplicaSet,
 		Object: rs,
 		Kind:   kind,
 		Live: func(ctx context.Context) (metav1.Object, error) {
-			return c.client.AppsV1().ReplicaSets(rs.Namespace).Get(ctx, rs.Name, metav1.GetOptions{})
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return c.client.AppsV1().ReplicaSets(rs.Namespace).Get(context.WithoutCancel(ctx), rs.Name, metav1.GetOptions{})
 		},
 		Patch: func(ctx context.Context, pod *corev1.Pod, patch []byte) (*corev1.Pod, error) {
 			if err := ctx.Err(); err != nil {

@@ -2,6 +2,7 @@ package replicaset
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,17 +15,20 @@ import (
 	"controller-manager/pkg/controllers/replicaset/scale"
 )
 
-var errEmptySelector = errors.New("the selector is empty; give spec.selector at least one label")
-
 // usableSelector returns the ReplicaSet's selector, or why it cannot be used. The API server
-// refuses both kinds nowadays, so they are seen only in objects that are older.
+// refuses all of these nowadays, so they are seen only in objects that are older. With a
+// selector that does not match its own template there would never be enough Pods.
 func usableSelector(rs *appsv1.ReplicaSet) (labels.Selector, error) {
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
-	if err == nil && selector.Empty() {
-		// It selects nothing here, so there would never be enough Pods.
-		err = errEmptySelector
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading spec.selector: %w", err)
+	case selector.Empty():
+		return nil, errors.New("spec.selector is empty and would select every pod; give it a label")
+	case !selector.Matches(labels.Set(rs.Spec.Template.Labels)):
+		return nil, errors.New("spec.selector does not match the labels of spec.template; change one of them")
 	}
-	return selector, err
+	return selector, nil
 }
 
 // owned is what a ReplicaSet has, and may have, in the cache.

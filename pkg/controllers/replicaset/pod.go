@@ -3,7 +3,6 @@ package replicaset
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 )
@@ -45,12 +44,9 @@ func newName(rs *appsv1.ReplicaSet) string {
 	return base[:min(len(base), longestBase)] + rand.String(suffixLength)
 }
 
-// namePrefix is the ReplicaSet's name and a dash; without the dash where that would be too
-// long for a name to begin with.
+// namePrefix is what the names of the ReplicaSet's Pods begin with. Every name that a
+// ReplicaSet can have gives a prefix that the API server takes, even the longest: for a
+// prefix it does not count the dash.
 func namePrefix(rs *appsv1.ReplicaSet) string {
-	prefix := rs.Name + "-"
-	if len(validation.NameIsDNSSubdomain(prefix, true)) > 0 {
-		return rs.Name
-	}
-	return prefix
+	return rs.Name + "-"
 }
