@@ -1,0 +1,76 @@
+# What a newcomer needs: make run, make test. "make help" lists the rest.
+# Only Go, git and make are needed beforehand; see README.md for what is installed when.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+APP     := controller-manager/cmd/controller-manager/app
+LDFLAGS := -s -w -X $(APP).version=$(VERSION) -X $(APP).commit=$(COMMIT)
+
+# The Go modules of this repository: the product, and what only its tests need.
+MODULES := . localcluster test/e2e
+
+# Each stage prints its name before and its time after.
+STAGE   := .ci/stage
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build bin/localcluster ## Start a local control plane and both loops on it, show a rollout, stay
+	@bin/localcluster run --binary bin/controller-manager --bin bin --root .
+
+.PHONY: test
+test: ## Everything: linters, unit tests with the race detector, end-to-end tests
+	@$(STAGE) "lint" $(MAKE) --no-print-directory lint
+	@$(STAGE) "unit tests" $(MAKE) --no-print-directory unit
+	@$(STAGE) "build" $(MAKE) --no-print-directory build
+	@$(STAGE) "local cluster: build" $(MAKE) --no-print-directory cluster-build
+	@$(STAGE) "local cluster: tests" $(MAKE) --no-print-directory cluster-test
+	@$(STAGE) "end-to-end tests" $(MAKE) --no-print-directory e2e
+
+.PHONY: build
+build: ## Build bin/controller-manager: static, stripped, with its version
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/controller-manager ./cmd/controller-manager
+
+.PHONY: unit
+unit: race-needs ## Unit tests with the race detector
+	@$(GO) test -race ./...
+
+.PHONY: lint
+lint: bin/golangci-lint ## Linters, the import rule among them
+	@for module in $(MODULES); do (cd $$module && $(CURDIR)/bin/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+
+.PHONY: e2e
+e2e: build ## End-to-end tests of bin/controller-manager on a local control plane
+	@$(GO) test -C test/e2e -count=1 -timeout 20m ./...
+
+.PHONY: cluster-build
+cluster-build: bin/localcluster ## Build the local control plane (about 8 minutes the first time, then cached)
+	@bin/localcluster build
+
+.PHONY: cluster-test
+cluster-test: race-needs ## Tests of the local control plane itself
+	@$(GO) test -C localcluster -race -count=1 -timeout 10m ./...
+
+.PHONY: tidy
+tidy: ## Bring the go.mod files up to date
+	@for module in $(MODULES); do $(GO) mod tidy -C $$module || exit 1; done
+
+.PHONY: clean
+clean: ## Remove what was built here (not the cached control plane)
+	@rm -rf bin build
+
+# The race detector links with a C compiler.
+.PHONY: race-needs
+race-needs:
+	@command -v gcc >/dev/null || { echo "installing gcc, which the race detector needs"; apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
+
+bin/localcluster: $(wildcard localcluster/*.go localcluster/cmd/*/*.go localcluster/go.mod localcluster/stages/*)
+	@$(GO) build -C localcluster -o ../bin/localcluster ./cmd/localcluster
+
+bin/golangci-lint: tools/golangci-lint/go.mod
+	@$(GO) build -C tools/golangci-lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
