@@ -2,6 +2,8 @@ package freshness
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -56,8 +58,8 @@ func (l Lag) String() string {
 	return fmt.Sprintf("the cache of %s is at resourceVersion %q, our last write at %q", l.Resource, l.Seen, l.Wrote)
 }
 
-// Behind returns the caches that have not yet seen the key's own writes; none, once
-// all have, and then the key's notes are dropped.
+// Behind returns the caches that have not yet seen the key's own writes, by resource;
+// none, once all have, and then the key's notes are dropped.
 func (t *Tracker) Behind(key types.NamespacedName) []Lag {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,6 +73,7 @@ func (t *Tracker) Behind(key types.NamespacedName) []Lag {
 	if len(lags) == 0 {
 		delete(t.writes, key)
 	}
+	slices.SortFunc(lags, func(a, b Lag) int { return strings.Compare(a.Resource, b.Resource) })
 	return lags
 }
 

@@ -28,26 +28,47 @@ func (c *Controller) replicaSetHandler() cache.ResourceEventHandler {
 // A Pod that nobody controls wakes the ReplicaSets that may adopt it.
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return watched.Handler(func(old, current *corev1.Pod) {
-		if old != nil && current != nil && old.ResourceVersion == current.ResourceVersion {
-			return // a resync: the ReplicaSets have their own
-		}
-		was, wasControlled := controllerKey(old)
-		is, isControlled := controllerKey(current)
-		sameController := old != nil && current != nil && controllerUID(old) == controllerUID(current)
-		if wasControlled && !sameController {
-			c.queue.Add(was)
-		}
 		switch {
-		case isControlled:
-			if !sameController || matters(old, current) || c.inflight.awaits(is) {
-				c.queue.Add(is)
-			}
-		case current != nil && metav1.GetControllerOfNoCopy(current) == nil:
-			if !sameController || !maps.Equal(old.Labels, current.Labels) {
-				c.wakeAdopters(current)
-			}
+		case old == nil:
+			c.podCame(current)
+		case current == nil:
+			c.wakeController(old)
+		case old.ResourceVersion == current.ResourceVersion:
+			// A resync. The ReplicaSets have their own.
+		case controllerUID(old) != controllerUID(current):
+			c.wakeController(old)
+			c.podCame(current)
+		default:
+			c.podChanged(old, current)
 		}
 	})
+}
+
+// podCame is called for a Pod that is new to the cache, or whose controller has changed.
+func (c *Controller) podCame(pod *corev1.Pod) {
+	if metav1.GetControllerOfNoCopy(pod) == nil {
+		c.wakeAdopters(pod)
+		return
+	}
+	c.wakeController(pod)
+}
+
+// podChanged is called for a Pod that has the controller it had.
+func (c *Controller) podChanged(old, current *corev1.Pod) {
+	key, controlled := controllerKey(current)
+	switch {
+	case controlled && (matters(old, current) || c.inflight.awaits(key)):
+		c.queue.Add(key)
+	case metav1.GetControllerOfNoCopy(current) == nil && !maps.Equal(old.Labels, current.Labels):
+		c.wakeAdopters(current)
+	}
+}
+
+// wakeController wakes the ReplicaSet that controls the Pod, if one does.
+func (c *Controller) wakeController(pod *corev1.Pod) {
+	if key, controlled := controllerKey(pod); controlled {
+		c.queue.Add(key)
+	}
 }
 
 // matters reports whether two versions of a Pod differ in what a ReplicaSet that has nothing
@@ -82,9 +103,6 @@ func (c *Controller) wakeAdopters(pod *corev1.Pod) {
 // be a key whose ReplicaSet is not in the cache, or not the same one any more: its sync
 // finds that out, and waking one too many costs nothing.
 func controllerKey(pod *corev1.Pod) (types.NamespacedName, bool) {
-	if pod == nil {
-		return types.NamespacedName{}, false
-	}
 	controller := metav1.GetControllerOfNoCopy(pod)
 	if controller == nil || controller.Kind != kind.Kind {
 		return types.NamespacedName{}, false

@@ -167,8 +167,9 @@ func TestLooksAgainWhenTheNextPodMatures(t *testing.T) {
 }
 
 func TestAReplicaSetThatIsGoneIsForgotten(t *testing.T) {
-	l := newLoop(t, newReplicaSet(0, 1), newTestPod("a"))
-	l.syncWeb()
+	l := newLoop(t, newReplicaSet(1, 1), newTestPod("a"))
+	l.inflight.deleting(newReplicaSet(1, 1), newTestPod("a"))
+	l.freshness.Wrote(web, podResource, "1000000")
 	delete(l.server.replicaSets, web.String())
 	l.catchUpReplicaSets()
 	if diff := cmp.Diff([]string{"web"}, l.woken()); diff != "" {
