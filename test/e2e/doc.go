@@ -1,0 +1,17 @@
+// Package e2e proves the controller-manager from the outside: its tests start the
+// real program beside a real control plane (package localcluster), change things as
+// a user does, through client-go and kubectl, and watch what becomes of them.
+//
+//	make build
+//	cd test/e2e && go test ./...
+//
+// One cluster serves all tests; each works in a namespace of its own (kit: space),
+// in which every state of every Deployment, ReplicaSet, Pod and Event is recorded in
+// the order in which the API server made it. So a test can wait for what it expects
+// without polling, and check a rule at every single step. What a process wrote is
+// read from the API server's audit log.
+//
+// E2E_CONTROLLERS=builtin runs the same tests against the Deployment and ReplicaSet
+// loops of kube-controller-manager, except for those that are about our process.
+// They pass there too: that is a check of the tests, and of the claim of parity.
+package e2e
