@@ -147,6 +147,9 @@ func (c *Cluster) controllerManagerArgs(builtinLoops bool) []string {
 		"--use-service-account-credentials=true",
 		"--service-account-private-key-file="+c.layout.key(serviceAccounts),
 		"--root-ca-file="+c.layout.certificate(clusterAuthority),
+		// It may see a node before that is ready. With 5 seconds between its
+		// looks, pods would be kept from the node for that long.
+		"--node-monitor-period=1s",
 	)
 	if builtinLoops {
 		return append(args, "--controllers=*")

@@ -30,18 +30,31 @@ func freePorts(n int) ([]int, error) {
 			return ports, nil
 		}
 		port := firstPort + rand.IntN(lastPort-firstPort)
-		listener, err := net.Listen("tcp", hostPort(port))
-		switch {
-		case errors.Is(err, syscall.EADDRINUSE):
+		listener, err := listen(port)
+		if err != nil {
+			return nil, err
+		}
+		if listener == nil {
 			continue
-		case err != nil:
-			return nil, fmt.Errorf("looking for a free port: %w", err)
 		}
 		// It stays open until all are found, so that no port is found twice.
 		defer listener.Close()
 		ports = append(ports, port)
 	}
 	return nil, fmt.Errorf("found no %d free ports on 127.0.0.1 between %d and %d; stop some programs that listen there", n, firstPort, lastPort)
+}
+
+// listen returns nil if somebody listens on the port.
+func listen(port int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", hostPort(port))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("looking for a free port: %w", err)
+	default:
+		return listener, nil
+	}
 }
 
 // FreePort returns a port on 127.0.0.1 that nobody listens on, for a program
