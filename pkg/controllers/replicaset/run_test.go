@@ -67,6 +67,7 @@ func TestRunRetriesWhatFailed(t *testing.T) {
 		l.trouble = nil
 		l.mu.Unlock()
 		<-time.After(time.Minute)
+		synctest.Wait()
 		l.expectActive(2)
 	})
 }
@@ -132,4 +133,42 @@ func TestRunEndsIfTheCachesAreNeverFilled(t *testing.T) {
 	l.queue.Add(web)
 	l.Run(canceled(t), 1)
 	l.expectRequests()
+}
+
+func TestAFullQuotaCostsFewRequests(t *testing.T) {
+	full := func(l *loop) { l.trouble = l.quotaOf(5) }
+	runLoop(t, []metav1.Object{newReplicaSet(1000, 0)}, full, func(t *testing.T, l *loop, _ func()) {
+		l.expectActive(5)
+		// The five start, one after the other, and each step of each wakes the ReplicaSet.
+		for _, pod := range l.existing(func(*corev1.Pod) bool { return true }) {
+			for _, status := range []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue} {
+				<-time.After(100 * time.Millisecond)
+				l.editPod(pod.Name, func(pod *corev1.Pod) {
+					pod.Spec.NodeName = "node"
+					pod.Status.Phase = corev1.PodRunning
+					pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status}}
+				})
+			}
+		}
+		<-time.After(5 * time.Minute)
+		synctest.Wait()
+		if refused := len(l.made("create")) - 5; refused >= 40 {
+			t.Errorf("%d creates were refused in 5 minutes, want less than 40", refused)
+		}
+		told := map[string]bool{}
+		for _, event := range l.told() {
+			told[event] = true
+		}
+		if len(told) >= 10 {
+			t.Errorf("%d different events, want less than 10: %v", len(told), told)
+		}
+
+		// Room is found within half a minute, without being told of it.
+		l.mu.Lock()
+		l.trouble = l.quotaOf(6)
+		l.mu.Unlock()
+		<-time.After(30 * time.Second)
+		synctest.Wait()
+		l.expectActive(6)
+	})
 }
