@@ -104,3 +104,10 @@ func leadUntilOver(ctx context.Context, config Config, stopElecting func(), lead
 		return errors.Join(lost, fmt.Errorf("%w (%s)", ErrStuck, config.StopTimeout))
 	}
 }
+
+// Unelected calls lead without a lease, for a process that is the only one. It returns nil
+// when lead has returned, and ErrStuck if lead goes on after ctx has ended, for longer than
+// stopTimeout.
+func Unelected(ctx context.Context, stopTimeout time.Duration, lead func(context.Context)) error {
+	return leadUntilOver(ctx, Config{StopTimeout: stopTimeout, Fence: Unguarded()}, func() {}, lead)
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// health is what the process says about itself.
+type health struct {
+	alive []healthCheck // a process that fails one of these should be restarted
+	ready []healthCheck // one that fails one of these cannot take over yet
+}
+
+// healthCheck is a named question whose answer is nil or what is wrong.
+type healthCheck struct {
+	name string
+	ask  func() error
+}
+
+// addTo serves the checks: /livez and its old name /healthz whether the process is alive,
+// /readyz whether it is ready.
+func (h health) addTo(mux *http.ServeMux) {
+	ping := healthCheck{"ping", func() error { return nil }}
+	alive := append([]healthCheck{ping}, h.alive...)
+	mux.Handle("/livez", healthHandler("livez", alive))
+	mux.Handle("/healthz", healthHandler("healthz", alive))
+	mux.Handle("/readyz", healthHandler("readyz", append([]healthCheck{ping}, h.ready...)))
+}
+
+// healthHandler answers "ok", or 500 and the list of checks with what is wrong. With
+// ?verbose it always answers with the list. The format is that of the health
+// endpoints of Kubernetes.
+func healthHandler(name string, checks []healthCheck) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var report strings.Builder
+		failed := false
+		for _, check := range checks {
+			if err := check.ask(); err != nil {
+				failed = true
+				fmt.Fprintf(&report, "[-]%s failed: %v\n", check.name, err)
+				continue
+			}
+			fmt.Fprintf(&report, "[+]%s ok\n", check.name)
+		}
+		_, verbose := r.URL.Query()["verbose"]
+		switch {
+		case failed:
+			http.Error(w, report.String()+name+" check failed", http.StatusInternalServerError)
+		case verbose:
+			writeText(w, report.String()+name+" check passed\n")
+		default:
+			writeText(w, "ok")
+		}
+	})
+}
+
+// writeText answers with a text. A client that has gone away is no concern of ours.
+func writeText(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write([]byte(text))
+}
