@@ -155,9 +155,6 @@ func (c *Cluster) setTemporary(temporary bool) {
 func (c *Cluster) add(command Command) (*Process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended {
-		return nil, fmt.Errorf("starting %s: the cluster has been stopped", command.Name)
-	}
 	if slices.ContainsFunc(c.processes, func(p *Process) bool { return p.Name == command.Name }) {
 		return nil, fmt.Errorf("starting %s: a process of this name has been started before; restart it, or choose another name", command.Name)
 	}

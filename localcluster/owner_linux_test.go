@@ -69,6 +69,11 @@ func TestNoProcessOutlivesItsOwner(t *testing.T) {
 			t.Fatalf("the owner said %q", line)
 		}
 		pids = append(pids, pid)
+		t.Cleanup(func() {
+			if runs(pid) {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // the test has failed; leave nothing behind
+			}
+		})
 		if !runs(pid) {
 			t.Errorf("process %d does not run", pid)
 		}
@@ -92,17 +97,43 @@ func TestNoProcessOutlivesItsOwner(t *testing.T) {
 	_ = owner.Wait()
 }
 
+func TestAFrozenProcessIsHeldByTheKernel(t *testing.T) {
+	process := launch(t, prepared(t), untilKilled)
+	wantFrozen := func(want bool) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("frozen: %t", want), func(context.Context) error {
+			if state := processState(process.PID()); (state == "T") != want {
+				return fmt.Errorf("its state is %q", state)
+			}
+			return nil
+		})
+	}
+	if err := process.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	wantFrozen(true)
+	if err := process.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	wantFrozen(false)
+}
+
 // runs says whether a process exists and is no zombie: a dead process whose new
 // parent has not noticed yet.
 func runs(pid int) bool {
-	if err := syscall.Kill(pid, 0); err != nil {
-		return false
-	}
+	state := processState(pid)
+	return state != "" && state != "Z"
+}
+
+// processState is the state of a process as proc_pid_stat(5) has it; empty if
+// there is none.
+func processState(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false
+		return ""
 	}
-	// The state stands behind the name, which is in parentheses.
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(state, "Z")
+	// It stands behind the name, which is in parentheses.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	state, _, _ := strings.Cut(rest, " ")
+	return state
 }
