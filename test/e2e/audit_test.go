@@ -37,7 +37,7 @@ func (l *lab) requests(t *testing.T, since localcluster.AuditMark, wanted func(l
 func (s *space) writes(since localcluster.AuditMark) []localcluster.AuditEntry {
 	s.t.Helper()
 	return s.lab.requests(s.t, since, func(entry localcluster.AuditEntry) bool {
-		return entry.IsWrite() && entry.Namespace == s.name && slices.Contains(s.lab.writers, entry.User)
+		return entry.IsWrite() && entry.Namespace == s.name && slices.Contains(s.writers, entry.User)
 	})
 }
 

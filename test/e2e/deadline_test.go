@@ -19,7 +19,6 @@ func TestTheProgressDeadlineIsReportedAndClearedByAFix(t *testing.T) {
 	s.edit("web", image("web:2"), mode(localcluster.ModeNever), deadline(5))
 	st := s.untilCondition("web", appsv1.DeploymentProgressing, timedOut)
 	rs := st.withImage("web:2")
-	s.wantConditionSeen("web", appsv1.DeploymentProgressing, "True ReplicaSetUpdated", `ReplicaSet "`+rs.Name+`" is progressing.`)
 	s.wantConditionSeen("web", appsv1.DeploymentProgressing, timedOut, `ReplicaSet "`+rs.Name+`" has timed out progressing.`)
 	wantTimedOutAfter(t, st, 5*time.Second)
 	if wrong := wrongCondition(st.deployments.now["web"], appsv1.DeploymentAvailable, "True MinimumReplicasAvailable"); wrong != "" {

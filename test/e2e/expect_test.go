@@ -57,10 +57,9 @@ func (s *space) untilEvents(kind string, lines ...string) *story {
 
 // bounds are the limits of a rollout, worked out by hand.
 type bounds struct {
-	most        int32 // sum of spec.replicas over all ReplicaSets
-	least       int32 // available Pods
-	minReady    time.Duration
-	replicaSets bool
+	most     int32 // sum of spec.replicas over all ReplicaSets
+	least    int32 // available Pods
+	minReady time.Duration
 }
 
 // within runs a change during which the bounds must hold at every single step.

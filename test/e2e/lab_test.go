@@ -99,7 +99,7 @@ func (l *lab) launch(ctx context.Context, name, user string, flags ...string) (*
 	if err != nil {
 		return nil, err
 	}
-	url := fmt.Sprintf("https://127.0.0.1:%d", port)
+	url := "https://" + localAddress(port)
 	return l.cluster.Launch(ctx, localcluster.Command{
 		Name: name,
 		Path: path,
@@ -117,7 +117,7 @@ func (l *lab) launch(ctx context.Context, name, user string, flags ...string) (*
 	})
 }
 
-// get returns the lab, which TestMain has started.
+// getLab returns the lab, which TestMain has started.
 func getLab(t *testing.T) *lab {
 	t.Helper()
 	l, err := theLab()

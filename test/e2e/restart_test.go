@@ -63,12 +63,17 @@ func TestTheProgressDeadlineFiresAfterARestart(t *testing.T) {
 	const seconds = 8
 	s := newSpace(t)
 	s.create(newDeployment("web", 1, mode(localcluster.ModeNever), deadline(seconds)))
-	s.untilCondition("web", appsv1.DeploymentProgressing, "True ReplicaSetUpdated")
+	s.untilDeployment("web", "its Pod to be counted", func(d *appsv1.Deployment) string {
+		if d.Status.UpdatedReplicas != 1 {
+			return tellDeployment(d)
+		}
+		return ""
+	})
 	if err := s.lab.process.Stop(); err != nil {
 		t.Error(err)
 	}
-	if wrong := wrongCondition(s.deployment("web"), appsv1.DeploymentProgressing, "True ReplicaSetUpdated"); wrong != "" {
-		t.Errorf("when the process was stopped: %s", wrong)
+	if wrong := wrongCondition(s.deployment("web"), appsv1.DeploymentProgressing, timedOut); wrong == "" {
+		t.Error("it had timed out before the process was stopped")
 	}
 	s.restart()
 	wantTimedOutAfter(t, s.untilCondition("web", appsv1.DeploymentProgressing, timedOut), seconds*time.Second)

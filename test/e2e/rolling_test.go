@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"controller-manager/localcluster"
 )
 
@@ -57,6 +59,9 @@ func (s *space) wantRolledOut(size int32, b bounds) {
 	}
 	if got := largestSum(st); got != b.most {
 		s.t.Errorf("the ReplicaSets wanted %d Pods together at the most, want the surge used up to %d", got, b.most)
+	}
+	if size >= 10 { // else there may be no step between the first and the last
+		s.wantConditionSeen("web", appsv1.DeploymentProgressing, "True ReplicaSetUpdated", `ReplicaSet "`+after.Name+`" is progressing.`)
 	}
 	s.wantPodCreates(2 * int(size))
 }

@@ -22,6 +22,10 @@ func freePort() (int, error) {
 	return port, nil
 }
 
+func localAddress(port int) string {
+	return fmt.Sprintf("127.0.0.1:%d", port)
+}
+
 // askReady asks a program whether it is ready. Its certificate is made at each start
 // and known to nobody, so it is not checked.
 func askReady(ctx context.Context, url string) error {

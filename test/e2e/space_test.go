@@ -28,6 +28,9 @@ type space struct {
 	name     string
 	recorder *recorder
 	start    localcluster.AuditMark // the audit log's end when the test began
+	writers  []string               // the users as whom the controllers under test write
+	// processes run the controllers under test.
+	processes []*localcluster.Process
 }
 
 // newSpace makes a namespace, which is deleted after the test. If the test fails, what
@@ -41,7 +44,7 @@ func newSpace(t *testing.T) *space {
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}
-	s := &space{t: t, lab: l, client: l.client, name: namespace.Name, start: l.mark(t)}
+	s := &space{t: t, lab: l, client: l.client, name: namespace.Name, start: l.mark(t), writers: slices.Clone(l.writers), processes: []*localcluster.Process{l.process}}
 	if s.recorder, err = record(ctx, l.client, s.name); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,9 @@ func newSpace(t *testing.T) *space {
 func (s *space) end() {
 	if s.t.Failed() {
 		s.t.Logf("what was seen in the namespace %s:\n%s", s.name, tell(s.recorder.now()))
-		s.t.Logf("the log of %s about it:\n%s", s.lab.process.Name, s.log())
+		for _, process := range s.processes {
+			s.t.Logf("the log of %s about it:\n%s", process.Name, s.log(process))
+		}
 	}
 	background := metav1.DeletePropagationBackground
 	err := s.client.CoreV1().Namespaces().Delete(context.WithoutCancel(s.t.Context()), s.name, metav1.DeleteOptions{PropagationPolicy: &background})
@@ -67,10 +72,10 @@ func (s *space) end() {
 	}
 }
 
-// log is the end of what the process under test has logged about the namespace.
-func (s *space) log() string {
+// log is the end of what a process has logged about the namespace.
+func (s *space) log(process *localcluster.Process) string {
 	const most = 100
-	text, err := os.ReadFile(s.lab.process.LogPath)
+	text, err := os.ReadFile(process.LogPath)
 	if err != nil {
 		return err.Error()
 	}
