@@ -47,6 +47,7 @@ func newClients(options *Options, config *rest.Config, fence *leaderelection.Fen
 // forLoop returns the client that the named loop writes with.
 func (c *clients) forLoop(name string) (*kubernetes.Clientset, error) {
 	config := rest.CopyConfig(c.config)
+	config.Timeout = answerWithin // a worker must not wait for ever for an answer that got lost
 	if c.own {
 		config = rest.AnonymousClientConfig(config)
 		tokens := newTokens(c.main.CoreV1(), name, clock.RealClock{})

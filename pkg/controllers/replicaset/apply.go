@@ -182,11 +182,7 @@ func (c *Controller) settleOwnership(ctx context.Context, rs *appsv1.ReplicaSet,
 			return c.client.AppsV1().ReplicaSets(rs.Namespace).Get(context.WithoutCancel(ctx), rs.Name, metav1.GetOptions{})
 		},
 		Patch: func(ctx context.Context, pod *corev1.Pod, patch []byte) (*corev1.Pod, error) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			return c.client.CoreV1().Pods(pod.Namespace).
-				Patch(context.WithoutCancel(ctx), pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+			return c.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
 		},
 	}
 	written, err := owner.Settle(ctx, claim)

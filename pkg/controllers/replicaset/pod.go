@@ -17,11 +17,11 @@ const (
 	longestBase  = 63 - suffixLength
 )
 
-// newPod returns the Pod to create under the given name. It shares the template with the
-// cache: it is sent, and never changed. generateName is set as well, as others expect it,
-// though it has no effect beside a name.
+// newPod returns the Pod to create under the given name. It shares nothing with the cache,
+// although it is only sent: encoding a quantity writes to it. generateName is set as well,
+// as others expect it, though it has no effect beside a name.
 func newPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
-	template := &rs.Spec.Template
+	template := rs.Spec.Template.DeepCopy()
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            name,

@@ -19,9 +19,9 @@ func (c *Controller) writeStatus(ctx context.Context, rs *appsv1.ReplicaSet, sta
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	desired := *rs // shared with the cache but for the status
+	desired := rs.DeepCopy() // encoding writes to quantities, and the cache is not ours to write to
 	desired.Status = status
-	written, err := c.client.AppsV1().ReplicaSets(rs.Namespace).UpdateStatus(context.WithoutCancel(ctx), &desired, metav1.UpdateOptions{})
+	written, err := c.client.AppsV1().ReplicaSets(rs.Namespace).UpdateStatus(context.WithoutCancel(ctx), desired, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

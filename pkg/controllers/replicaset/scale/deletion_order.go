@@ -13,14 +13,14 @@ import (
 
 // deletionOrder says which of two Pods goes first when a ReplicaSet shrinks: the first rule
 // that sees a difference decides. Where none does, the UID decides, which is as good as
-// chance but gives the same answer every time.
-//
-// The rules are those of
+// chance but gives the same answer every time. The rules are those of
 // https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#scaling-down-a-replicaset
-// with one difference. kube-controller-manager lets the UID decide as soon as two Pods
-// became ready at different times within one bucket, and goes on to the next rule when the
-// times are equal. That is no order: three Pods can each come before the next, in a
-// circle. Here a bucket is what it says, and Pods within one are alike to its rule.
+//
+// The two rules that compare ages let the UID decide between different ages in one bucket,
+// but leave equal ages to the rules after them. So three Pods can each come before the
+// next, in a circle. That is how kube-controller-manager compares, and what two Pods
+// should be told apart by is the same here; candidates are sorted by UID beforehand, so
+// that also in a circle the same Pods always give the same order.
 var deletionOrder = []rule{
 	unscheduledFirst,
 	pendingThenUnknownThenRunning,
@@ -62,7 +62,8 @@ func inDeletionOrder(s Snapshot) []*corev1.Pod {
 	for _, pod := range s.Active {
 		candidates = append(candidates, candidate{Pod: pod, crowd: crowds[pod.Spec.NodeName], now: s.Now})
 	}
-	slices.SortFunc(candidates, byDeletionOrder)
+	slices.SortFunc(candidates, byUID)
+	slices.SortStableFunc(candidates, byDeletionOrder)
 	sorted := make([]*corev1.Pod, 0, len(candidates))
 	for _, candidate := range candidates {
 		sorted = append(sorted, candidate.Pod)
@@ -76,8 +77,10 @@ func byDeletionOrder(a, b candidate) int {
 			return order
 		}
 	}
-	return cmp.Compare(a.UID, b.UID)
+	return byUID(a, b)
 }
+
+func byUID(a, b candidate) int { return cmp.Compare(a.UID, b.UID) }
 
 func unscheduledFirst(a, b candidate) int {
 	return trueFirst(a.Spec.NodeName == "", b.Spec.NodeName == "")
@@ -112,7 +115,7 @@ func moreCrowdedNodeFirst(a, b candidate) int {
 
 // readyMoreRecentlyFirst sees no difference between Pods that are not ready.
 func readyMoreRecentlyFirst(a, b candidate) int {
-	return cmp.Compare(ageBucket(pods.ReadySince(a.Pod), a.now), ageBucket(pods.ReadySince(b.Pod), b.now))
+	return younger(a, b, pods.ReadySince(a.Pod), pods.ReadySince(b.Pod))
 }
 
 func moreRestartsFirst(a, b candidate) int {
@@ -122,7 +125,16 @@ func moreRestartsFirst(a, b candidate) int {
 }
 
 func createdMoreRecentlyFirst(a, b candidate) int {
-	return cmp.Compare(ageBucket(a.CreationTimestamp.Time, a.now), ageBucket(b.CreationTimestamp.Time, b.now))
+	return younger(a, b, a.CreationTimestamp.Time, b.CreationTimestamp.Time)
+}
+
+// younger orders the Pod first whose time is in the younger bucket. Within one bucket the
+// UID decides, but for equal times nothing does.
+func younger(a, b candidate, sinceA, sinceB time.Time) int {
+	if sinceA.Equal(sinceB) {
+		return 0
+	}
+	return cmp.Or(cmp.Compare(ageBucket(sinceA, a.now), ageBucket(sinceB, b.now)), byUID(a, b))
 }
 
 // ageBucket sorts ages into buckets that double in width: among Pods of a similar age the

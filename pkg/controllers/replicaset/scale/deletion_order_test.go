@@ -80,9 +80,12 @@ func TestDeletionOrder(t *testing.T) {
 		"ages of one bucket are alike, the UID decides the other way too": {
 			newPod("a", ready(8*hour), created(8*hour)),
 			newPod("b", ready(5*hour), created(5*hour))},
-		"restarts decide within one bucket of readiness": {
+		"restarts decide between pods that became ready at the same time": {
 			newPod("b", ready(8*hour), restarts(1, 0)),
-			newPod("a", ready(5*hour))},
+			newPod("a", ready(8*hour))},
+		"but not between different times in one bucket, there the UID does": {
+			newPod("a", ready(5*hour)),
+			newPod("b", ready(8*hour), restarts(1, 0))},
 		"of two equal pods the UID decides": {
 			newPod("a"),
 			newPod("b", on("node-of-a"))},
@@ -104,9 +107,9 @@ func TestDeletionOrder(t *testing.T) {
 	}
 }
 
-// TestDeletionOrderIsTotal sorts the same Pods from many starting positions. With an order
-// in which Pods can come before one another in a circle, the results would differ.
-func TestDeletionOrderIsTotal(t *testing.T) {
+// TestDeletionOrderDoesNotDependOnChance sorts the same Pods from many starting positions,
+// some of them such that each comes before the next in a circle.
+func TestDeletionOrderDoesNotDependOnChance(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from ...func(*corev1.Pod)) func(*corev1.Pod) { return from[random.IntN(len(from))] }
 	for range 200 {
