@@ -42,6 +42,21 @@ func (s *space) untilCondition(name string, kind appsv1.DeploymentConditionType,
 	})
 }
 
+// untilNewest waits until a Deployment's newest ReplicaSet has a revision.
+func (s *space) untilNewest(name string, revision int) *story {
+	s.t.Helper()
+	return s.until(fmt.Sprintf("the ReplicaSet of revision %d", revision), func(st *story) string {
+		switch rs := st.newest(name); {
+		case rs == nil:
+			return "there is none"
+		case revisionOf(rs) != revision:
+			return "the newest is " + tellReplicaSet(rs)
+		default:
+			return ""
+		}
+	})
+}
+
 // untilEvents waits for events about objects of a kind, as eventLine tells them.
 func (s *space) untilEvents(kind string, lines ...string) *story {
 	s.t.Helper()

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -26,20 +27,15 @@ func TestOnlyOneOfTwoInstancesActs(t *testing.T) {
 	}
 	const size = 16
 	s.standAside()
-	leader := s.launch("leader")
-	first := s.untilHeld()
-	standby := s.launch("standby")
+	leader := s.launch("leader", longLease()...)
+	first := s.untilHeld("")
+	standby := s.launch("standby", longLease()...)
 
 	s.create(newDeployment("web", size, rolling("2", "2")))
 	s.complete("web")
 	s.within(bounds{most: size + 2, least: size - 2}, func() {
 		s.edit("web", image("web:2"))
-		s.until("the middle of the rollout", func(st *story) string {
-			if rs := st.withImage("web:2"); rs == nil || rs.Status.AvailableReplicas < 2 {
-				return "no new Pods are available"
-			}
-			return ""
-		})
+		s.untilMiddle()
 		if err := leader.process.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -52,10 +48,64 @@ func TestOnlyOneOfTwoInstancesActs(t *testing.T) {
 		t.Errorf("the lease is held by %q after %q has gone", second, first)
 	}
 	s.wantPodCreates(2 * size)
-	s.wantHandover(leader.user, standby.user)
+	s.wantHandover(leader.user, standby.user, s.lastRenewal(leader.user))
 	if err := standby.process.Stop(); err != nil {
 		t.Error(err)
 	}
+}
+
+// longLease makes a lease last longer than any test.
+func longLease() []string {
+	return []string{"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=59m"}
+}
+
+// TestALeaderThatWasFrozenWritesNothingMore lets a leader stand still until another one
+// leads, and then go on in the middle of its work.
+func TestALeaderThatWasFrozenWritesNothingMore(t *testing.T) {
+	s := newSpace(t)
+	if !s.lab.ours {
+		t.Log("the built-in loops run without a leader election here: there is nothing to compare")
+		return
+	}
+	s.standAside()
+	leader := s.launch("leader")
+	first := s.untilHeld("")
+	standby := s.launch("standby")
+	s.create(newDeployment("web", 16, rolling("1", "1")))
+	s.complete("web")
+	s.edit("web", image("web:2"))
+	s.untilMiddle()
+	if err := leader.process.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	s.untilHeld(first)
+	s.complete("web")
+	s.edit("web", image("web:3"))
+	s.untilNewest("web", 3)
+	if err := leader.process.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	s.complete("web")
+	select {
+	case <-leader.process.Done():
+	case <-time.After(patience):
+		t.Fatal("the instance that has lost its lease goes on")
+	}
+	if code := leader.process.ExitCode(); code != 1 {
+		t.Errorf("the instance that has lost its lease ended with exit code %d, want 1", code)
+	}
+	s.wantHandover(leader.user, standby.user, s.firstRenewal(standby.user))
+}
+
+// untilMiddle waits until a rollout to web:2 has come some way.
+func (s *space) untilMiddle() {
+	s.t.Helper()
+	s.until("the middle of the rollout", func(st *story) string {
+		if rs := st.withImage("web:2"); rs == nil || rs.Status.AvailableReplicas < 2 {
+			return "no new Pods are available"
+		}
+		return ""
+	})
 }
 
 // instance is a process of our program with a user of its own.
@@ -86,15 +136,14 @@ func (s *space) standAside() {
 }
 
 // launch starts another instance, ready to lead or to stand by.
-func (s *space) launch(name string) instance {
+func (s *space) launch(name string, flags ...string) instance {
 	s.t.Helper()
 	name += "-" + utilrand.String(5)
 	if _, err := s.lab.cluster.Kubeconfig(name); err != nil {
 		s.t.Fatal(err)
 	}
 	s.grantOurPermissions(name)
-	process, err := s.lab.launch(s.t.Context(), name, name,
-		"--leader-elect-lease-duration=1h", "--leader-elect-renew-deadline=59m")
+	process, err := s.lab.launch(s.t.Context(), name, name, flags...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -108,36 +157,53 @@ func (s *space) launch(name string) instance {
 	return instance{process: process, user: name}
 }
 
-// wantHandover checks by the audit log that one user wrote until it gave the lease back,
-// with its last write to it, and the other one from then on.
-func (s *space) wantHandover(from, to string) {
+// wantHandover checks by the audit log that one user wrote until a request about the
+// lease was received, and the other one from then on.
+func (s *space) wantHandover(from, to string, handover localcluster.AuditEntry) {
 	s.t.Helper()
-	var release localcluster.AuditEntry
-	writes := s.lab.requests(s.t, s.start, localcluster.AuditEntry.IsWrite)
-	for _, write := range writes {
-		if write.User == from && isLease(write) {
-			release = write
-		}
-	}
 	began := false
-	for _, write := range writes {
-		if write.Resource == "events" {
-			continue // they tell what was done; they may come a moment later
+	for _, write := range s.lab.requests(s.t, s.start, localcluster.AuditEntry.IsWrite) {
+		if isLease(write) || write.Resource == "events" {
+			continue // events tell what was done; they may come a moment later
 		}
-		if write.User == from && write.Completed.After(release.Received) && !isLease(write) {
-			s.t.Errorf("a write that ended at %s, after its writer gave back the lease at %s: %s",
-				clock(write.Completed), clock(release.Received), describe(write))
+		if write.User == from && write.Completed.After(handover.Received) {
+			s.t.Errorf("a write that ended at %s, after the lease had gone on at %s: %s",
+				clock(write.Completed), clock(handover.Received), describe(write))
 		}
-		if write.User == to && !isLease(write) {
+		if write.User == to {
 			began = true
-			if write.Received.Before(release.Received) {
-				s.t.Errorf("a write before the writer could have the lease, at %s: %s", clock(release.Received), describe(write))
+			if write.Received.Before(handover.Received) {
+				s.t.Errorf("a write before the writer could have the lease, at %s: %s", clock(handover.Received), describe(write))
 			}
 		}
 	}
 	if !began {
 		s.t.Errorf("%s wrote nothing, want it to finish the rollout", to)
 	}
+}
+
+// lastRenewal is a user's last write of the lease. One that ends gives it back with that.
+func (s *space) lastRenewal(user string) localcluster.AuditEntry {
+	s.t.Helper()
+	renewals := s.renewals(user)
+	return renewals[len(renewals)-1]
+}
+
+// firstRenewal is the write with which a user took the lease.
+func (s *space) firstRenewal(user string) localcluster.AuditEntry {
+	s.t.Helper()
+	return s.renewals(user)[0]
+}
+
+func (s *space) renewals(user string) []localcluster.AuditEntry {
+	s.t.Helper()
+	renewals := s.lab.requests(s.t, s.start, func(entry localcluster.AuditEntry) bool {
+		return entry.IsWrite() && entry.User == user && isLease(entry) && entry.Code < 300
+	})
+	if len(renewals) == 0 {
+		s.t.Fatalf("%s never wrote the lease", user)
+	}
+	return renewals
 }
 
 func isLease(entry localcluster.AuditEntry) bool {
@@ -164,13 +230,13 @@ func (s *space) holder() string {
 	return ""
 }
 
-// untilHeld waits until somebody has the lease.
-func (s *space) untilHeld() string {
+// untilHeld waits until somebody else than before has the lease, and returns who.
+func (s *space) untilHeld(before string) string {
 	s.t.Helper()
 	holder := ""
-	s.poll("somebody to hold the lease", func(context.Context) string {
-		if holder = s.holder(); holder == "" {
-			return "nobody does"
+	s.poll("another one to hold the lease", func(context.Context) string {
+		if holder = s.holder(); holder == "" || holder == before {
+			return "it is held by " + strconv.Quote(holder)
 		}
 		return ""
 	})

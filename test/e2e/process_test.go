@@ -66,6 +66,23 @@ func TestABadStartEndsWithOneClearLine(t *testing.T) {
 	}
 }
 
+func TestTheProgramNamesItself(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	if !s.lab.ours {
+		t.Log("this is about our program: there is nothing to compare")
+		return
+	}
+	s.create(newDeployment("web", 1))
+	s.complete("web")
+	s.wantPodCreates(1)
+	for _, write := range s.writes(s.start) {
+		if !strings.HasPrefix(write.UserAgent, "controller-manager/") {
+			t.Errorf("the user agent %q does not begin with controller-manager/: %s", write.UserAgent, describe(write))
+		}
+	}
+}
+
 // runProgram runs our program until it ends by itself.
 func runProgram(t *testing.T, args ...string) (code int, output string) {
 	t.Helper()

@@ -86,12 +86,7 @@ func TestRolloverKeepsTheBoundsOfAllRevisionsTogether(t *testing.T) {
 	s.within(bounds{most: 7, least: 5}, func() {
 		for revision := 2; revision <= last; revision++ {
 			s.edit("web", image(fmt.Sprintf("web:%d", revision)))
-			s.until(fmt.Sprintf("the ReplicaSet of revision %d", revision), func(st *story) string {
-				if rs := st.newest("web"); revisionOf(rs) != revision {
-					return fmt.Sprintf("the newest has revision %d", revisionOf(rs))
-				}
-				return ""
-			})
+			s.untilNewest("web", revision)
 		}
 		s.complete("web")
 	})
