@@ -12,6 +12,8 @@ import (
 // clientGo connects client-go to its metrics, the first time it is called, and
 // returns the collectors. They live as long as the process, because client-go lets
 // nobody take their place.
+//
+//nolint:gochecknoglobals // it stands for what client-go itself keeps globally, and never changes
 var clientGo = sync.OnceValue(func() []prometheus.Collector {
 	requests, queues, leader := newRequests(), newQueues(), newLeader()
 	metrics.Register(metrics.RegisterOpts{

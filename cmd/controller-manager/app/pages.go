@@ -55,8 +55,8 @@ func flagz(flags *flag.FlagSet) http.Handler {
 	})
 }
 
-// configz is the same as an object, for programs. Given to --config, with its values as
-// they are, it makes the same process again.
+// configz is the same as an object, for programs. Its settings are written as --config
+// takes them.
 func configz(flags *flag.FlagSet) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		settings := map[string]string{}

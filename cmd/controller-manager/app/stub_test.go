@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
@@ -71,18 +72,17 @@ func refuse(code int, reason metav1.StatusReason, message string) *http.Response
 	})
 }
 
-// decode reads the object in a request's body.
-func decode[T any](t *testing.T, request *http.Request) T {
+// decode reads the object in a request's body, in whatever format it is.
+func decode[T runtime.Object](t *testing.T, request *http.Request, into T) T {
 	t.Helper()
-	var object T
 	body, err := io.ReadAll(request.Body)
 	if err == nil {
-		err = json.Unmarshal(body, &object)
+		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, into)
 	}
 	if err != nil {
 		t.Errorf("reading the body of %s %s: %v", request.Method, request.URL, err)
 	}
-	return object
+	return into
 }
 
 // isOneLine fails the test unless the text is one line that holds each of the words.

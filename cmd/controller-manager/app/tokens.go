@@ -51,7 +51,8 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
-	if t.token != "" && now.Before(t.renewAt) {
+	good := t.token != "" && now.Before(t.expires)
+	if good && now.Before(t.renewAt) {
 		return t.token, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
@@ -61,7 +62,7 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	case err == nil:
 		t.token, t.expires = answer.Status.Token, answer.Status.ExpirationTimestamp.Time
 		t.renewAt = now.Add(t.expires.Sub(now) * 4 / 5)
-	case t.token != "" && now.Before(t.expires):
+	case good:
 		klog.FromContext(ctx).Error(err, "Cannot renew the token of a service account, will retry", "expires", t.expires)
 		t.renewAt = now.Add(tokenRetry)
 	default:

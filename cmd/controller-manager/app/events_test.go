@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+)
+
+// podNamed returns a Pod that events can be about.
+func podNamed(name string) *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name},
+	}
+}
+
+func TestEventsAreWrittenWithTheirSourceAndNotLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		api := &stub{answer: func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPatch {
+				return reply(http.StatusOK, &corev1.Event{TypeMeta: metav1.TypeMeta{Kind: "Event", APIVersion: "v1"}}), nil
+			}
+			event := decode(t, r, &corev1.Event{})
+			got = append(got, fmt.Sprintf("%s %s %s: %s", event.Source.Component, event.Type, event.Reason, event.Message))
+			event.TypeMeta = metav1.TypeMeta{Kind: "Event", APIVersion: "v1"}
+			return reply(http.StatusCreated, event), nil
+		}}
+		logger, log := bufferedLogger(t)
+		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logger))
+		recorders := newRecorders(ctx, api.client(t))
+		recorders.forLoop(deploymentLoop).Eventf(podNamed("x"), corev1.EventTypeNormal, "Did", "it %d times", 2)
+		recorders.forLoop(replicaSetLoop).Event(podNamed("x"), corev1.EventTypeWarning, "Failed", "why")
+		recorders.forLoop(replicaSetLoop).Event(podNamed("x"), corev1.EventTypeWarning, "Failed", "why")
+		synctest.Wait()
+
+		want := []string{"deployment-controller Normal Did: it 2 times", "replicaset-controller Warning Failed: why"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if requests := api.seen(); len(requests) != 3 || !strings.HasPrefix(requests[2], "PATCH ") {
+			t.Errorf("got requests %q, want the repeated event counted by a patch", requests)
+		}
+		if log.String() != "" {
+			t.Errorf("got log %q, want none", log.String())
+		}
+		stop()
+		synctest.Wait()
+	})
+}
+
+func TestEventsThatCannotBeWrittenAreSaidNowAndThenAndHoldNobodyUp(t *testing.T) {
+	tests := map[string]struct {
+		answer func() (*http.Response, error)
+		lines  int
+	}{
+		"no permission": {func() (*http.Response, error) {
+			return refuse(http.StatusForbidden, metav1.StatusReasonForbidden, "no role"), nil
+		}, 1},
+		"no connection": {func() (*http.Response, error) { return nil, errors.New("no route") }, 1},
+		"a namespace that is going, which is as it should be": {func() (*http.Response, error) {
+			return reply(http.StatusForbidden, &metav1.Status{
+				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+				Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
+				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
+			}), nil
+		}, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api := &stub{answer: func(*http.Request) (*http.Response, error) { return test.answer() }}
+				logger, log := bufferedLogger(t)
+				ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logger))
+				recorder := newRecorders(ctx, api.client(t)).forLoop(deploymentLoop)
+				begun := time.Now()
+				for n := range 20 {
+					recorder.Event(podNamed(fmt.Sprint(n)), corev1.EventTypeNormal, "Did", "it")
+				}
+				if took := time.Since(begun); took > 0 {
+					t.Errorf("20 events took %s of the loop's time, want none", took)
+				}
+				synctest.Wait()
+				if got := strings.Count(log.String(), "\n"); got != test.lines {
+					t.Errorf("got %d lines, want %d:\n%s", got, test.lines, log.String())
+				}
+				for line := range strings.Lines(log.String()) {
+					isOneLine(t, line, "Cannot write an event", `reason="Did"`, `object="a/0"`)
+				}
+				stop()
+				synctest.Wait()
+			})
+		})
+	}
+}
