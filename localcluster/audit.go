@@ -91,7 +91,7 @@ func (l AuditLog) Since(mark AuditMark) ([]AuditEntry, error) {
 	case err != nil:
 		return nil, fmt.Errorf("opening the audit log: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	if _, err := file.Seek(int64(mark), io.SeekStart); err != nil {
 		return nil, fmt.Errorf("going to the mark in the audit log: %w", err)
 	}

@@ -72,7 +72,7 @@ func (c *Cluster) Launch(ctx context.Context, command Command) (*Process, error)
 // Kubectl runs kubectl as admin and returns what it prints. The error holds what
 // it prints to standard error.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, c.binaries[Kubectl], args...)
+	cmd := exec.CommandContext(ctx, c.binaries[Kubectl], args...) //nolint:gosec // the caller is the user
 	cmd.Env = []string{"KUBECONFIG=" + c.KubeconfigPath(AdminUser), "HOME=" + c.layout.home(), "PATH=" + os.Getenv("PATH")}
 	var output, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &problems

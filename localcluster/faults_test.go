@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -86,51 +89,47 @@ func testAudit(t *testing.T, l lab) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps := client.CoreV1().ConfigMaps(metav1.NamespaceDefault)
+	// create returns when the log tells of it.
 	create := func(name string) {
 		t.Helper()
-		if _, err := maps.Create(patient(t), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Create(patient(t), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-	}
-	create("before")
-	seen := func(name string) func(context.Context) error {
-		return func(context.Context) error {
-			entries, err := l.AuditLog.Since(0)
-			for _, entry := range entries {
-				if entry.User == "auditor" && entry.Name == name {
+		eventually(t, "the audit log", func(context.Context) error {
+			for _, entry := range auditorWrites(t, l, 0) {
+				if entry.Name == name {
 					return nil
 				}
 			}
-			return errors.Join(fmt.Errorf("nothing about %s", name), err)
-		}
+			return fmt.Errorf("nothing about %s", name)
+		})
 	}
-	eventually(t, "the audit log", seen("before"))
+	create("before")
 	mark, err := l.AuditLog.Mark()
 	if err != nil {
 		t.Fatal(err)
 	}
 	create("after")
-	eventually(t, "the audit log", seen("after"))
 
+	want := []AuditEntry{{
+		User: "auditor", UserAgent: "auditor/1", Verb: "create", Resource: "configmaps",
+		Namespace: metav1.NamespaceDefault, Name: "after", Code: 201,
+		RequestURI: "/api/v1/namespaces/default/configmaps",
+	}}
+	ignoreTimes := cmpopts.IgnoreFields(AuditEntry{}, "Received", "Completed")
+	if diff := cmp.Diff(want, auditorWrites(t, l, mark), ignoreTimes); diff != "" {
+		t.Errorf("writes since the mark differ (-want +got):\n%s", diff)
+	}
+}
+
+func auditorWrites(t *testing.T, l lab, mark AuditMark) []AuditEntry {
+	t.Helper()
 	entries, err := l.AuditLog.Since(mark)
 	if err != nil {
 		t.Fatal(err)
 	}
-	writes := 0
-	for _, entry := range entries {
-		if entry.User != "auditor" || !entry.IsWrite() {
-			continue
-		}
-		writes++
-		if entry.Verb != "create" || entry.Resource != "configmaps" || entry.Namespace != metav1.NamespaceDefault ||
-			entry.Name != "after" || entry.Code != 201 || entry.UserAgent != "auditor/1" || entry.Completed.Before(entry.Received) {
-			t.Errorf("the entry is %+v", entry)
-		}
-	}
-	if writes != 1 {
-		t.Errorf("%d writes since the mark, want 1", writes)
-	}
+	return slices.DeleteFunc(entries, func(e AuditEntry) bool { return e.User != "auditor" || !e.IsWrite() })
 }
 
 // answers is a probe: the API server reads from etcd.

@@ -35,13 +35,13 @@ func ownCluster(dir string) int {
 		err = cluster.Component(Etcd).Freeze()
 	}
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
 	for _, process := range cluster.all() {
-		fmt.Print(process.PID(), " ")
+		fmt.Fprint(os.Stdout, process.PID(), " ")
 	}
-	fmt.Println()
+	fmt.Fprintln(os.Stdout)
 	select {}
 }
 

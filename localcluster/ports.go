@@ -29,7 +29,7 @@ func freePorts(n int) ([]int, error) {
 		if len(ports) == n {
 			return ports, nil
 		}
-		port := firstPort + rand.IntN(lastPort-firstPort)
+		port := firstPort + rand.IntN(lastPort-firstPort) //nolint:gosec // no secret hangs on it
 		listener, err := listen(port)
 		if err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func freePorts(n int) ([]int, error) {
 			continue
 		}
 		// It stays open until all are found, so that no port is found twice.
-		defer listener.Close()
+		defer func() { _ = listener.Close() }()
 		ports = append(ports, port)
 	}
 	return nil, fmt.Errorf("found no %d free ports on 127.0.0.1 between %d and %d; stop some programs that listen there", n, firstPort, lastPort)

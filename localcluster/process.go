@@ -154,12 +154,12 @@ func (p *Process) start() error {
 	if err != nil {
 		return fmt.Errorf("opening the log of %s: %w", p.Name, err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the child has its own
 	info, err := log.Stat()
 	if err != nil {
 		return fmt.Errorf("reading the size of the log of %s: %w", p.Name, err)
 	}
-	cmd := exec.Command(p.command.Path, p.command.Args...)
+	cmd := exec.Command(p.command.Path, p.command.Args...) //nolint:gosec // to run what the caller names is its purpose
 	// No more than this is handed down: a variable such as ETCD_NAME in the
 	// owner's shell would change what a component does.
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + p.home}, p.command.Env...)

@@ -50,7 +50,7 @@ func httpProbe(url string, config *tls.Config) func(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("asking for readiness: %w", err)
 		}
-		defer response.Body.Close()
+		defer func() { _ = response.Body.Close() }() // it was only read
 		if response.StatusCode == http.StatusOK {
 			return nil
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -19,6 +18,7 @@ func newCommand(again <-chan struct{}) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetOut(os.Stdout)
 	root.AddCommand(newBuild(), newUp(again), newDown(), newStatus(), newRun(again))
 	return root
 }
@@ -72,7 +72,7 @@ func newStatus() *cobra.Command {
 		Short: "Say whether the cluster is up, and where its files are; exit code 1 if it is not.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return status(cmd.Context(), dir, cmd.OutOrStdout())
+			return status(cmd.Context(), dir, printer(cmd))
 		},
 	}
 	dirFlag(cmd, &dir)
@@ -112,6 +112,6 @@ func dirFlag(cmd *cobra.Command, dir *string) {
 // printer writes a line of progress to standard output.
 func printer(cmd *cobra.Command) func(format string, args ...any) {
 	return func(format string, args ...any) {
-		fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...)
+		cmd.Printf(format+"\n", args...)
 	}
 }

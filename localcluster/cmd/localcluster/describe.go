@@ -46,7 +46,7 @@ func (d demo) describe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(d.out, "\n$ kubectl %s\n%s", strings.Join(args, " "), output)
+		d.log("\n$ kubectl %s\n%s", strings.Join(args, " "), strings.TrimSpace(output))
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func chainIsTold(events []corev1.Event, pod string) bool {
 // suggest tells what to try next.
 func (d demo) suggest() {
 	kubectl := d.project.kubectl()
-	fmt.Fprintf(d.out, `
+	d.log(`
 The cluster is up. In another terminal:
 
   export KUBECONFIG=%[2]s
@@ -105,6 +105,5 @@ The cluster is up. In another terminal:
   %[1]s delete pod --selector %[4]s
 
 Ctrl-C stops everything and leaves nothing behind. The log of the controller-manager:
-
 `, kubectl, d.cluster.KubeconfigPath(localcluster.AdminUser), webDeployment, webSelector)
 }

@@ -1,5 +1,3 @@
-// Localcluster runs a real Kubernetes control plane on this machine, with the
-// controller-manager on it or without.
 package main
 
 import (
@@ -32,7 +30,10 @@ func run() int {
 	}()
 
 	err := newCommand(again).ExecuteContext(ctx)
-	if err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return 0 // broken off, as the user wanted
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "localcluster:", err)
 		return 1
 	}

@@ -47,7 +47,7 @@ func (p project) check() error {
 
 // linkKubectl puts kubectl where the user finds it.
 func (p project) linkKubectl(path string) error {
-	if err := os.MkdirAll(p.bin, 0o755); err != nil {
+	if err := os.MkdirAll(p.bin, 0o750); err != nil {
 		return fmt.Errorf("making the folder for kubectl: %w", err)
 	}
 	if err := os.Remove(p.kubectl()); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -155,11 +155,11 @@ func (d demo) launch(ctx context.Context) (*localcluster.Process, error) {
 
 // follow copies a log, and what is added to it, until ctx ends.
 func follow(ctx context.Context, path string, out io.Writer) error {
-	file, err := os.Open(path)
+	file, err := os.Open(path) //nolint:gosec // a log of ours
 	if err != nil {
 		return fmt.Errorf("opening a log: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	ticker := time.NewTicker(followPeriod)
 	defer ticker.Stop()
 	for {

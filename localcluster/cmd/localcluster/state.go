@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -117,7 +116,7 @@ func down(ctx context.Context, dir string, log func(string, ...any)) error {
 	return nil
 }
 
-func status(ctx context.Context, dir string, out io.Writer) error {
+func status(ctx context.Context, dir string, log func(string, ...any)) error {
 	s, err := readState(dir)
 	if err != nil {
 		return err
@@ -129,10 +128,10 @@ func status(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("the cluster in %s (process %d) does not answer; its logs are in %s: %w", dir, s.PID, filepath.Join(dir, "logs"), err)
 	}
-	fmt.Fprintf(out, "up in %s, process %d\nAPI server  %s, %s\nkubeconfig  %s\nlogs        %s\n",
+	log("up in %s, process %d\nAPI server  %s, %s\nkubeconfig  %s\nlogs        %s",
 		dir, s.PID, s.URL, answer, s.Kubeconfig, filepath.Join(dir, "logs"))
 	for _, name := range localcluster.ComponentNames() {
-		fmt.Fprintf(out, "%-24s process %d\n", name, s.Processes[name])
+		log("%-24s process %d", name, s.Processes[name])
 	}
 	return nil
 }

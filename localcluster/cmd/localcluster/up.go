@@ -27,7 +27,7 @@ func up(cmd *cobra.Command, again <-chan struct{}, options localcluster.Options)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }() // the end of the process gives it back at the latest
 	if err := writeState(options.Dir, state{PID: os.Getpid()}); err != nil {
 		return err
 	}
