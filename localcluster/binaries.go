@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"controller-manager/localcluster/internal/filelock"
@@ -84,7 +85,7 @@ func Build(ctx context.Context, log func(format string, args ...any)) (Binaries,
 	if err != nil {
 		return nil, err
 	}
-	platform, err := goCommand(ctx, tools, "env", "GOVERSION", "GOOS", "GOARCH")
+	platform, err := goCommand(ctx, tools, "", "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
 		return nil, err
 	}
@@ -210,8 +211,15 @@ func (b *builder) missing() []program {
 func (b *builder) build(ctx context.Context, program program) error {
 	began := time.Now()
 	b.log("building %s %s, which may take some minutes", program.name, b.version)
+	// A go command that is interrupted early leaves its folder behind.
+	temporary, err := os.MkdirTemp("", "localcluster-build-")
+	if err != nil {
+		return fmt.Errorf("making a temporary folder for the build: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(temporary) }()
 	partial := b.path(program) + ".partial"
-	if _, err := goCommand(ctx, b.folder, "build", "-ldflags", b.flags, "-o", partial, program.path); err != nil {
+	command := []string{"build", "-ldflags", b.flags, "-o", partial, program.path}
+	if _, err := goCommand(ctx, b.folder, "GOTMPDIR="+temporary, command...); err != nil {
 		return fmt.Errorf("building %s: %w", program.name, err)
 	}
 	if err := os.Rename(partial, b.path(program)); err != nil {
@@ -221,13 +229,16 @@ func (b *builder) build(ctx context.Context, program program) error {
 	return nil
 }
 
-// goCommand runs the go command in a folder and returns what it prints.
-func goCommand(ctx context.Context, folder string, args ...string) (string, error) {
+// goCommand runs the go command in a folder, with one variable more or "", and
+// returns what it prints.
+func goCommand(ctx context.Context, folder, variable string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are ours
 	cmd.Dir = folder
 	// Programs without C run on every machine of the platform.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", variable)
+	// The group is the go command with its compilers, which would go on without it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = stopGrace
 	var output, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &problems

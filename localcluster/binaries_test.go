@@ -1,12 +1,17 @@
 package localcluster
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,4 +169,46 @@ func TestAChangeOfAnythingBuiltFromMakesAnotherFolder(t *testing.T) {
 			t.Errorf("another %s has the same folder", what)
 		}
 	}
+}
+
+func TestAnInterruptedBuildEndsWithItsCompilers(t *testing.T) {
+	fakeGo(t, "none")
+	started := filepath.Join(t.TempDir(), "compiler")
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = env ] || sh -c 'echo $$ > %[1]s.partial; mv %[1]s.partial %[1]s; exec sleep 1000'\n", started)
+	goPath, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(goPath, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(patient(t))
+	result := make(chan error, 1)
+	go func() {
+		_, err := Build(ctx, nil)
+		result <- err
+	}()
+	eventually(t, "the compiler", func(context.Context) error {
+		_, err := os.Stat(started)
+		return err
+	})
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want %v", err, context.Canceled)
+	}
+	text, err := os.ReadFile(started)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // no harm when it has ended
+	eventually(t, "the compiler to end", func(context.Context) error {
+		if syscall.Kill(pid, 0) == nil {
+			return errors.New("it runs")
+		}
+		return nil
+	})
 }
