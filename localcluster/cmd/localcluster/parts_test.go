@@ -10,6 +10,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"controller-manager/localcluster/internal/filelock"
 )
 
 func TestTheChainIsToldWhenEachPartHasSpoken(t *testing.T) {
@@ -119,5 +121,20 @@ func TestAStateCountsOnlyWhileItsOwnerLives(t *testing.T) {
 	err := down(t.Context(), dir, func(format string, _ ...any) { said = append(said, format) })
 	if err != nil || len(said) != 1 {
 		t.Errorf("it said %q, error %v; want one line and no error", said, err)
+	}
+}
+
+func TestAStateWithoutAProcessIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeState(dir, state{}); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := filelock.Try(lockPath(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if s, err := readState(dir); err == nil {
+		t.Errorf("it was read as %+v", s)
 	}
 }

@@ -86,6 +86,9 @@ func readState(dir string) (state, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return state{}, fmt.Errorf("reading the cluster's state in %s: %w", statePath(dir), err)
 	}
+	if s.PID <= 0 { // a signal to it would reach a whole group of processes
+		return state{}, fmt.Errorf("reading the cluster's state in %s: it names no process", statePath(dir))
+	}
 	return s, nil
 }
 
