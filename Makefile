@@ -54,7 +54,7 @@ cluster-build: bin/localcluster ## Build the local control plane (about 8 minute
 
 .PHONY: cluster-test
 cluster-test: race-needs ## Tests of the local control plane itself
-	@$(GO) test -C localcluster -race -count=1 -timeout 10m ./...
+	@$(GO) test -C localcluster -race -p 1 -count=1 -timeout 15m ./...
 
 .PHONY: tidy
 tidy: ## Bring the go.mod files up to date
@@ -69,7 +69,7 @@ clean: ## Remove what was built here (not the cached control plane)
 race-needs:
 	@command -v gcc >/dev/null || { echo "installing gcc, which the race detector needs"; apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
 
-bin/localcluster: $(wildcard localcluster/*.go localcluster/cmd/*/*.go localcluster/go.mod localcluster/stages/*)
+bin/localcluster: localcluster/go.mod $(shell find localcluster -not -path '*/tools/*' \( -name '*.go' -o -name '*.yaml' \))
 	@$(GO) build -C localcluster -o ../bin/localcluster ./cmd/localcluster
 
 bin/golangci-lint: tools/golangci-lint/go.mod

@@ -56,7 +56,7 @@ func writeFile(t *testing.T, name, content string) string {
 }
 
 // settings compares options without the flags that set them.
-var settings = cmpopts.IgnoreUnexported(Options{}) //nolint:gochecknoglobals // a constant in all but name
+var settings = cmpopts.IgnoreUnexported(Options{})
 
 func TestDefaults(t *testing.T) {
 	want := &Options{

@@ -16,7 +16,7 @@ import (
 // own time, so that those begun together end together.
 type crowd struct {
 	mu          sync.Mutex
-	now, sent   int
+	sent        int
 	byRoundTrip []int
 	begun       time.Time
 }

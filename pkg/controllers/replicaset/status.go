@@ -41,11 +41,11 @@ func (c *Controller) writeStatus(ctx context.Context, rs *appsv1.ReplicaSet, sta
 // keep terminatingReplicas, the count alone is no reason to write: it would be dropped
 // and written again, without end. It is sent along with what is written anyway, so that
 // a server that keeps it is noticed.
-func (c *Controller) sameStatus(old, new appsv1.ReplicaSetStatus) bool {
-	if c.noTerminatingCount.Load() && old.TerminatingReplicas == nil {
-		new.TerminatingReplicas = nil
+func (c *Controller) sameStatus(reported, status appsv1.ReplicaSetStatus) bool {
+	if c.noTerminatingCount.Load() && reported.TerminatingReplicas == nil {
+		status.TerminatingReplicas = nil
 	}
-	return apiequality.Semantic.DeepEqual(old, new)
+	return apiequality.Semantic.DeepEqual(reported, status)
 }
 
 // leaveAlone says, once for each generation, that the ReplicaSet cannot be worked on. The
