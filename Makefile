@@ -42,7 +42,7 @@ unit: race-needs ## Unit tests with the race detector
 
 .PHONY: lint
 lint: bin/golangci-lint ## Linters, the import rule among them
-	@for module in $(MODULES); do (cd $$module && $(CURDIR)/bin/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+	@for module in $(MODULES); do (cd $$module && $(CURDIR)/bin/golangci-lint run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: e2e
 e2e: build ## End-to-end tests of bin/controller-manager on a local control plane
