@@ -29,12 +29,16 @@ func TestTheLogReadsAsAStory(t *testing.T) {
 		{"none is wanted", func() { l.editReplicaSet("web", func(rs *appsv1.ReplicaSet) { *rs.Spec.Replicas = 0 }) },
 			[]string{"Deleted pods: count=3 reason=3 pods are there, 0 are wanted"}},
 		{"none is there", func() {}, nil},
+		{"two are wanted and refused", func() {
+			l.trouble = l.quotaOf(0)
+			l.editReplicaSet("web", func(rs *appsv1.ReplicaSet) { *rs.Spec.Replicas = 2 })
+		}, nil}, // the worker logs the error
 	}
 	told := 0
 	for _, step := range steps {
 		step.do()
 		l.catchUp()
-		if _, err := l.sync(ctx, web); err != nil {
+		if _, err := l.sync(ctx, web); err != nil && l.trouble == nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
 		var got []string
