@@ -30,7 +30,8 @@ type apiServer struct {
 
 	mu          sync.Mutex
 	lease       *coordinationv1.Lease
-	requests    []string // "user METHOD /path"
+	pod         *corev1.Pod // the only Pod there is, if any
+	requests    []string    // "user METHOD /path"
 	agents      map[string]bool
 	connections int
 	refuses     func(*http.Request) *metav1.Status
@@ -149,12 +150,16 @@ func (s *apiServer) write(w http.ResponseWriter, code int, object runtime.Object
 	}
 }
 
-// watch sends the end of a list of nothing, where it is asked for, and then nothing.
+// watch sends a list, where it is asked for: that of the only Pod, or of nothing. No more
+// happens.
 func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.URL.Query().Get("sendInitialEvents") == "true" {
 		mark := metav1.ObjectMeta{
 			ResourceVersion: "1", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+		}
+		if s.pod != nil && strings.HasSuffix(r.URL.Path, "/pods") {
+			s.send(w, watch.Added, s.pod)
 		}
 		var object runtime.Object
 		switch {
@@ -165,14 +170,7 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 		default:
 			object = &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: mark}
 		}
-		raw, err := json.Marshal(object)
-		if err != nil {
-			s.t.Error(err)
-		}
-		event := metav1.WatchEvent{Type: string(watch.Bookmark), Object: runtime.RawExtension{Raw: raw}}
-		if err := json.NewEncoder(w).Encode(event); err != nil {
-			s.t.Log(err) // the client may have gone away
-		}
+		s.send(w, watch.Bookmark, object)
 	}
 	if err := http.NewResponseController(w).Flush(); err != nil {
 		s.t.Log(err)
@@ -180,6 +178,18 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-r.Context().Done():
 	case <-s.closing:
+	}
+}
+
+// send sends one event of a watch.
+func (s *apiServer) send(w http.ResponseWriter, kind watch.EventType, object runtime.Object) {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		s.t.Error(err)
+	}
+	event := metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: raw}}
+	if err := json.NewEncoder(w).Encode(event); err != nil {
+		s.t.Log(err) // the client may have gone away
 	}
 }
 

@@ -215,6 +215,11 @@ func TestTheLoopsWriteAsWhomTheyAreToldAndOnlyThroughTheFence(t *testing.T) {
 					t.Errorf("%q created %d Pods, want %d", user, got, want)
 				}
 			}
+			// Without the lease nothing leaves on the loop's connections, not even a read.
+			_, err = loop.CoreV1().Pods("a").List(t.Context(), metav1.ListOptions{})
+			if fenced := errors.Is(err, leaderelection.ErrFenced); fenced != (test.as == "") {
+				t.Errorf("a read by the loop got error %v", err)
+			}
 			// The lease must be taken, and events may be sent, without the lease.
 			for _, client := range []*kubernetes.Clientset{clients.main, clients.leases, clients.events} {
 				if _, err := client.CoreV1().Pods("b").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {

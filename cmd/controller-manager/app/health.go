@@ -4,12 +4,24 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	clientgoelection "k8s.io/client-go/tools/leaderelection"
 )
 
 // health is what the process says about itself.
 type health struct {
 	alive []healthCheck // a process that fails one of these should be restarted
 	ready []healthCheck // one that fails one of these cannot take over yet
+}
+
+// newHealth returns the health of a process that takes part in the election and keeps the
+// caches: it is dead when it still leads after its lease has expired, and ready when
+// the caches are filled, whether it leads or stands by.
+func newHealth(watchdog *clientgoelection.HealthzAdaptor, caches *caches) health {
+	return health{
+		alive: []healthCheck{{"leaderElection", func() error { return watchdog.Check(nil) }}},
+		ready: []healthCheck{{"caches", caches.check}},
+	}
 }
 
 // healthCheck is a named question whose answer is nil or what is wrong.

@@ -67,6 +67,8 @@ func TestResyncPeriod(t *testing.T) {
 
 func TestCachesAreReadyWhenAllAreFilled(t *testing.T) {
 	server := newAPIServer(t)
+	server.pod = podNamed("x")
+	server.pod.ResourceVersion, server.pod.Spec.Volumes = "1", []corev1.Volume{{Name: "v"}}
 	clients := newClientsOf(t, server, openFence())
 	caches, err := newCaches(clients.main, 0)
 	if err != nil {
@@ -89,14 +91,16 @@ func TestCachesAreReadyWhenAllAreFilled(t *testing.T) {
 		caches.factory.Apps().V1().ReplicaSets().Informer().GetIndexer(),
 		caches.factory.Core().V1().Pods().Informer().GetIndexer(),
 	} {
-		if got := ownership.Orphans[metav1.Object](indexer, "a"); len(got) > 0 { // panics without the index
-			t.Errorf("got %d orphans in an empty cache", len(got))
-		}
+		ownership.Orphans[metav1.Object](indexer, "a") // panics without the index
+	}
+	pod, err := caches.factory.Core().V1().Pods().Lister().Pods("a").Get("x")
+	if err != nil || len(pod.Spec.Volumes) > 0 {
+		t.Errorf("got Pod %v and error %v, want it without volumes", pod, err)
 	}
 	stop()
 	caches.stop()
 	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Caches are filled") ||
-		!strings.Contains(got, "deployments=0 replicasets=0 pods=0") {
+		!strings.Contains(got, "deployments=0 replicasets=0 pods=1") {
 		t.Errorf("got log %q, want one line with the counts", got)
 	}
 }
@@ -114,13 +118,15 @@ func TestWaitingForCachesEndsWhenToldTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(silent(t))
+	logger, log := bufferedLogger(t)
+	ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logger))
 	defer caches.stop()
 	defer stop()
 	caches.start(ctx)
 	awaiting, giveUp := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- caches.await(awaiting) }()
+	await(t, "a line about the Pods", func() bool { return strings.Contains(log.String(), "Cannot watch") }, log)
 	giveUp()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that of the context", err)

@@ -1,16 +1,20 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	clientgoelection "k8s.io/client-go/tools/leaderelection"
 	"k8s.io/klog/v2"
 
+	"controller-manager/pkg/leaderelection"
 	"controller-manager/pkg/metrics"
 )
 
@@ -59,6 +63,33 @@ func TestHealth(t *testing.T) {
 		})
 	}
 }
+
+func TestALeaderWhoseLeaseHasExpiredIsNotAlive(t *testing.T) {
+	server := newAPIServer(t)
+	clients := newClientsOf(t, server, openFence())
+	caches, err := newCaches(clients.main, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watchdog := clientgoelection.NewLeaderHealthzAdaptor(-time.Hour) // a lease counts as expired an hour before its time
+	mux := http.NewServeMux()
+	newHealth(watchdog, caches).addTo(mux)
+	if got := read(t, mux, "/livez"); got.Code != http.StatusOK {
+		t.Errorf("before the election: got %d, want 200", got.Code)
+	}
+	options := mustParse(t)
+	err = lead(silent(t), options, clients, leaderelection.NewFence(), watchdog, func(context.Context) error {
+		if got := read(t, mux, "/livez"); got.Code != http.StatusInternalServerError {
+			t.Errorf("as a leader past its lease: got %d, want 500", got.Code)
+		}
+		return errNoWork
+	})
+	if !errors.Is(err, errNoWork) {
+		t.Errorf("got error %v, want that of the work", err)
+	}
+}
+
+var errNoWork = errors.New("there is no work")
 
 func TestPages(t *testing.T) {
 	tests := map[string]struct {

@@ -50,10 +50,7 @@ func run(ctx context.Context, options *Options) error {
 	}
 	registry := metrics.New(build())
 	watchdog := clientgoelection.NewLeaderHealthzAdaptor(expiredLeaseTolerance)
-	server, err := newServer(options, config, registry, health{
-		alive: []healthCheck{{"leaderElection", func() error { return watchdog.Check(nil) }}},
-		ready: []healthCheck{{"caches", caches.check}},
-	}, logger)
+	server, err := newServer(options, config, registry, newHealth(watchdog, caches), logger)
 	if err != nil {
 		return err
 	}

@@ -49,13 +49,13 @@ func (p *process) lines() []string {
 }
 
 // await waits for something to become true, and for a minute at most.
-func (p *process) await(what string, is func() bool) {
-	p.t.Helper()
+func await(t *testing.T, what string, is func() bool, log ktesting.Buffer) {
+	t.Helper()
 	deadline := time.After(time.Minute)
 	for !is() {
 		select {
 		case <-deadline:
-			p.t.Fatalf("waited in vain for %s; log:\n%s", what, p.log.String())
+			t.Fatalf("waited in vain for %s; log:\n%s", what, log.String())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -64,7 +64,7 @@ func (p *process) await(what string, is func() bool) {
 // awaitLine waits for a message in the log.
 func (p *process) awaitLine(message string) {
 	p.t.Helper()
-	p.await("log line "+message, func() bool { return slices.Contains(p.lines(), message) })
+	await(p.t, "log line "+message, func() bool { return slices.Contains(p.lines(), message) }, p.log)
 }
 
 // ask returns the code and the body of an answer of the process's port.
@@ -90,9 +90,14 @@ func (p *process) end() error {
 
 func TestALifeOfTheProcess(t *testing.T) {
 	server := newAPIServer(t)
-	p := startProcess(t, server)
+	p := startProcess(t, server, "--concurrent-deployment-syncs=3", "--concurrent-replicaset-syncs=4")
 	p.awaitLine("ReplicaSet loop started")
 	p.awaitLine("Deployment loop started")
+	for _, line := range []string{"Deployment loop started workers=3\n", "ReplicaSet loop started workers=4\n"} {
+		if !strings.Contains(p.log.String(), line) {
+			t.Errorf("no line %q in the log:\n%s", line, p.log.String())
+		}
+	}
 	if holder := server.holder(); !strings.Contains(holder, "_") {
 		t.Errorf("the lease is held by %q, want host_uuid", holder)
 	}

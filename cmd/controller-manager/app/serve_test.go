@@ -3,15 +3,9 @@ package app
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -25,79 +19,6 @@ import (
 
 	"controller-manager/pkg/metrics"
 )
-
-// certificates makes certificates that an authority of its own has signed.
-type authority struct {
-	t    *testing.T
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &authority{t: t, cert: cert, key: key}
-}
-
-func (a *authority) pem() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
-}
-
-// sign returns a certificate and its key, in PEM.
-func (a *authority) sign(name string) (certificate, private []byte) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name, Organization: []string{"team"}},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
-}
-
-// client returns a client that trusts the authority and shows a certificate of it.
-func (a *authority) client(name string) *http.Client {
-	a.t.Helper()
-	config := &tls.Config{RootCAs: x509.NewCertPool()}
-	config.RootCAs.AddCert(a.cert)
-	if name != "" {
-		pair, err := tls.X509KeyPair(a.sign(name))
-		if err != nil {
-			a.t.Fatal(err)
-		}
-		// Shown even where the server names other authorities.
-		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
-	}
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
-}
 
 // serve runs the HTTPS port with the given flags and returns its address.
 func serve(t *testing.T, args ...string) string {
@@ -275,6 +196,16 @@ func TestRequestsHaveLimits(t *testing.T) {
 	response.Body.Close()
 	if response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("large headers: got %d, want 431", response.StatusCode)
+	}
+
+	address = serve(t, "--profiling", "--authorization-always-allow-paths=/debug/*")
+	response, err = client.Post(address+"/debug/pprof/symbol", "text/plain", strings.NewReader(strings.Repeat("0x1+", maxBodyBytes)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), "too large") {
+		t.Errorf("large body: got %.200q and error %v, want it refused", body, err)
 	}
 
 	server, err := newServer(mustParse(t, "--secure-port="+freePort(t)), &rest.Config{}, metrics.New(build()), health{}, klog.New(nil))
