@@ -7,13 +7,14 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"controller-manager/pkg/controllers/deployment/rollout"
+	"controller-manager/pkg/controllers/ownership"
+	"controller-manager/pkg/controllers/worker"
 )
 
 // apply carries out a plan, in the order of its fields, and stops at the first failure.
@@ -51,9 +52,16 @@ func (c *Controller) apply(ctx context.Context, s rollout.Snapshot, plan rollout
 
 // create makes the new ReplicaSet. Its name follows from the template, so one that exists
 // already is either ours, from a create whose answer was lost, or a collision.
+//
+// A create that was refused a moment ago is held back: the status in which that was
+// reported wakes the Deployment at once.
 func (c *Controller) create(ctx context.Context, d *appsv1.Deployment, creation *rollout.Creation, outcome *rollout.Outcome) error {
 	logger := klog.FromContext(ctx)
 	wanted := creation.ReplicaSet
+	generation := fmt.Sprint(d.UID, "/", d.Generation)
+	if outcome.Held = c.creates.Left(keyOf(d), generation, c.clock.Now()) > 0; outcome.Held {
+		return worker.ErrPutOff // the retry of the sync that was refused is in the queue
+	}
 	created, err := c.client.AppsV1().ReplicaSets(wanted.Namespace).Create(ctx, wanted, metav1.CreateOptions{})
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -62,10 +70,12 @@ func (c *Controller) create(ctx context.Context, d *appsv1.Deployment, creation 
 		return fmt.Errorf("creating ReplicaSet %s: %w", wanted.Name, err)
 	case err != nil:
 		outcome.CreateErr = err
+		c.creates.Refused(keyOf(d), generation, c.clock.Now())
 		c.record(d, createFailed(wanted.Name, err))
 		return fmt.Errorf("creating ReplicaSet %s: %w", wanted.Name, err)
 	}
-	c.freshness.Wrote(keyOf(d), "replicasets", created.ResourceVersion)
+	c.freshness.Wrote(keyOf(d), replicaSetResource, created.ResourceVersion)
+	c.creates.Forget(keyOf(d))
 	outcome.New, outcome.Created = created, true
 	logger.V(2).Info("Created ReplicaSet", "replicaSet", klog.KObj(created), "replicas", *created.Spec.Replicas,
 		"revision", created.Annotations[rollout.RevisionAnnotation], "reason", creation.Why)
@@ -83,7 +93,7 @@ func (c *Controller) found(ctx context.Context, d *appsv1.Deployment, name strin
 		return fmt.Errorf("reading ReplicaSet %s, which exists already: %w", name, err)
 	}
 	if rollout.IsNewReplicaSet(d, existing) {
-		c.freshness.Wrote(keyOf(d), "replicasets", existing.ResourceVersion)
+		c.freshness.Wrote(keyOf(d), replicaSetResource, existing.ResourceVersion)
 		outcome.New = existing
 		return nil
 	}
@@ -102,7 +112,7 @@ func (c *Controller) change(ctx context.Context, d *appsv1.Deployment, change ro
 	if err != nil {
 		return fmt.Errorf("changing ReplicaSet %s: %w", observed.Name, err)
 	}
-	c.freshness.Wrote(keyOf(d), "replicasets", written.ResourceVersion)
+	c.freshness.Wrote(keyOf(d), replicaSetResource, written.ResourceVersion)
 	outcome.Written = append(outcome.Written, written)
 	logger := klog.FromContext(ctx).WithValues("replicaSet", klog.KObj(written))
 	if from, to, resizes := change.Resizes(); resizes {
@@ -168,54 +178,34 @@ func (c *Controller) rollback(ctx context.Context, d *appsv1.Deployment, rollbac
 	if err != nil {
 		return fmt.Errorf("rolling back: %w", err)
 	}
-	c.freshness.Wrote(keyOf(d), "deployments", written.ResourceVersion)
+	c.freshness.Wrote(keyOf(d), deploymentResource, written.ResourceVersion)
 	event := rollbackEnded(d.Name, rollback)
 	c.record(d, event)
 	klog.FromContext(ctx).V(2).Info("Handled a rollback request", "revision", rollback.Revision, "reason", event.message)
 	return nil
 }
 
-// writeStatus writes the status and the Deployment's revision, if either has changed.
-func (c *Controller) writeStatus(ctx context.Context, d *appsv1.Deployment, status appsv1.DeploymentStatus, revision string) error {
-	if c.noTerminatingCount.Load() {
-		status.TerminatingReplicas = d.Status.TerminatingReplicas
+// settleOwnership adopts and releases ReplicaSets.
+func (c *Controller) settleOwnership(ctx context.Context, d *appsv1.Deployment, claim ownership.Claim[*appsv1.ReplicaSet]) error {
+	owner := ownership.Owner[*appsv1.ReplicaSet]{
+		Object: d,
+		Kind:   rollout.Kind,
+		Live: func(ctx context.Context) (metav1.Object, error) {
+			return c.client.AppsV1().Deployments(d.Namespace).Get(ctx, d.Name, metav1.GetOptions{})
+		},
+		Patch: func(ctx context.Context, rs *appsv1.ReplicaSet, patch []byte) (*appsv1.ReplicaSet, error) {
+			return c.client.AppsV1().ReplicaSets(rs.Namespace).Patch(ctx, rs.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+		},
 	}
-	sameRevision := revision == "" || d.Annotations[rollout.RevisionAnnotation] == revision
-	if sameRevision && apiequality.Semantic.DeepEqual(d.Status, status) {
-		return nil
+	written, err := owner.Settle(ctx, claim)
+	for _, rs := range written {
+		c.freshness.Wrote(keyOf(d), replicaSetResource, rs.ResourceVersion)
+		logger := klog.FromContext(ctx).WithValues("replicaSet", klog.KObj(rs))
+		if metav1.IsControlledBy(rs, d) {
+			logger.V(2).Info("Adopted ReplicaSet", "reason", "nobody controlled it and the selector matches it")
+		} else {
+			logger.V(2).Info("Released ReplicaSet", "reason", "the selector no longer matches it")
+		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	desired := d.DeepCopy()
-	desired.Status = status
-	if !sameRevision {
-		metav1.SetMetaDataAnnotation(&desired.ObjectMeta, rollout.RevisionAnnotation, revision)
-	}
-	written, err := c.client.AppsV1().Deployments(d.Namespace).UpdateStatus(context.WithoutCancel(ctx), desired, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("writing the status: %w", err)
-	}
-	c.freshness.Wrote(keyOf(d), "deployments", written.ResourceVersion)
-	if status.TerminatingReplicas != nil && written.Status.TerminatingReplicas == nil {
-		c.noTerminatingCount.Store(true)
-	}
-	klog.FromContext(ctx).V(4).Info("Wrote status", "replicas", status.Replicas, "updated", status.UpdatedReplicas,
-		"ready", status.ReadyReplicas, "available", status.AvailableReplicas, "observedGeneration", status.ObservedGeneration)
-	return nil
-}
-
-// refuseEmptySelector says that the Deployment selects everything, which it may not, and
-// that this generation has been looked at.
-func (c *Controller) refuseEmptySelector(ctx context.Context, d *appsv1.Deployment) error {
-	if d.Status.ObservedGeneration >= d.Generation {
-		return nil
-	}
-	c.record(d, selectingAll())
-	status := *d.Status.DeepCopy()
-	status.ObservedGeneration = d.Generation
-	return c.writeStatus(ctx, d, status, "")
+	return err
 }

@@ -29,6 +29,12 @@ import (
 // case that no such event concerns it.
 const catchUp = time.Second
 
+// The resources whose caches have to show this loop's own writes.
+const (
+	deploymentResource = "deployments"
+	replicaSetResource = "replicasets"
+)
+
 // Config is what the loop needs from the process around it.
 type Config struct {
 	// Client makes this loop's writes and live reads.
@@ -56,15 +62,15 @@ type Controller struct {
 
 	queue     worker.Queue
 	freshness *freshness.Tracker
+	creates   worker.Backoff // of new ReplicaSets that were refused
 	metrics   *metrics
 
-	// noTerminatingCount is set once the API server has dropped terminatingReplicas from
-	// a status we wrote: it is older than the field, and asking again is no use.
+	// noTerminatingCount is set while the API server drops terminatingReplicas from a
+	// status we write: it is older than the field, or has its feature gate off.
 	noTerminatingCount atomic.Bool
 }
 
-// New returns the loop. It adds event handlers to the informers, so it must be called
-// before they start.
+// New returns the loop, and lets the informers call it. They may have started already.
 func New(config Config) (*Controller, error) {
 	deployments := config.Informers.Apps().V1().Deployments()
 	replicaSets := config.Informers.Apps().V1().ReplicaSets()
@@ -79,8 +85,8 @@ func New(config Config) (*Controller, error) {
 		podIndexer:  pods.Informer().GetIndexer(),
 		queue:       worker.NewQueue("deployment"),
 		freshness: freshness.NewTracker(map[string]freshness.Store{
-			"deployments": deployments.Informer().GetStore(),
-			"replicasets": replicaSets.Informer().GetStore(),
+			deploymentResource: deployments.Informer().GetStore(),
+			replicaSetResource: replicaSets.Informer().GetStore(),
 		}),
 	}
 	var err error
@@ -121,47 +127,51 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if lags := c.freshness.Behind(key); len(lags) > 0 {
 		c.metrics.waits.Inc()
 		logger.V(4).Info("Waiting for the caches to show our own writes", "lag", lags)
-		return catchUp, nil
+		return catchUp, worker.ErrPutOff
 	}
 	deployment, err := c.deployments.Deployments(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.freshness.Forget(key)
+		c.creates.Forget(key)
 		logger.V(4).Info("Deployment is gone")
 		return 0, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading the cache: %w", err)
 	}
-	snapshot, lookAgain, err := c.observe(ctx, deployment)
-	if snapshot == nil {
-		return lookAgain, err
-	}
-	plan, err := rollout.Decide(*snapshot)
+	selector, err := usableSelector(deployment)
 	if err != nil {
-		// No retry can help before somebody changes the Deployment, and that wakes it.
-		logger.Error(err, "Deployment is left alone until it changes")
-		return 0, nil
+		return 0, c.leaveAlone(ctx, deployment, err)
 	}
-	c.logPlan(logger, plan)
-	outcome := c.apply(ctx, *snapshot, plan)
+	claim := c.claim(deployment, selector)
+	if !claim.Settled() {
+		// What the caches say is of the past from here on: the sync ends.
+		return catchUp, c.settleOwnership(ctx, deployment, claim)
+	}
+	snapshot := c.observe(deployment, claim.Keep)
+	plan, err := rollout.Decide(snapshot)
+	if err != nil {
+		return 0, c.leaveAlone(ctx, deployment, err)
+	}
+	logPlan(logger, plan)
+	outcome := c.apply(ctx, snapshot, plan)
 	if plan.Rollback != nil {
 		return 0, outcome.Err // the Deployment itself has changed: the next sync sees what to report
 	}
-	var status appsv1.DeploymentStatus
-	status, lookAgain = rollout.Status(*snapshot, plan, outcome)
-	statusErr := c.writeStatus(ctx, deployment, status, rollout.Revision(*snapshot, outcome))
-	return lookAgain, errors.Join(outcome.Err, statusErr)
+	report := rollout.Status(snapshot, plan, outcome)
+	statusErr := c.writeStatus(ctx, deployment, report.Status, report.Revision)
+	return report.LookAgain, errors.Join(outcome.Err, statusErr)
 }
 
-func (c *Controller) logPlan(logger klog.Logger, plan rollout.Plan) {
+func logPlan(logger klog.Logger, plan rollout.Plan) {
 	if plan.Note != "" {
 		logger.V(4).Info("Decided", "reason", plan.Note)
 	}
+	if plan.Empty() {
+		return // remarks are said when something is done, or each sync would repeat them
+	}
 	for _, remark := range plan.Remarks {
-		// Said when something is done anyway: it would be repeated with each sync.
-		if !plan.Empty() {
-			logger.V(2).Info("Ignored a bad annotation", "reason", remark)
-		}
+		logger.V(2).Info("Ignored a bad annotation", "reason", remark)
 	}
 }
 

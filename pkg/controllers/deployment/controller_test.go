@@ -14,6 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"controller-manager/pkg/controllers/worker"
 )
 
 // newName is the name of the ReplicaSet that the Deployment of these tests gets.
@@ -50,7 +53,7 @@ func TestASyncWaitsForTheLoopsOwnWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := len(l.writes())
-	if lookAgain, err := l.run(); err != nil || lookAgain != catchUp || len(l.writes()) != before {
+	if lookAgain, err := l.run(); !errors.Is(err, worker.ErrPutOff) || lookAgain != catchUp || len(l.writes()) != before {
 		t.Errorf("with caches behind: looks again after %s, %v, wrote %v", lookAgain, err, l.writes()[before:])
 	}
 	sets, _ := l.server.AppsV1().ReplicaSets("shop").List(t.Context(), metav1.ListOptions{})
@@ -145,6 +148,57 @@ func progressReason(status appsv1.DeploymentStatus) string {
 		}
 	}
 	return ""
+}
+
+func TestARefusedCreateIsHeldBackUntilItsTimeOrAChange(t *testing.T) {
+	l := newLoop(t, deployment())
+	l.refuse("create", "replicasets", errors.New("quota says no, request 1"))
+	if _, err := l.run(); err == nil {
+		t.Fatal("not refused")
+	}
+	tries := func() int { return strings.Count(strings.Join(l.writes(), "\n"), "create replicasets") }
+	reported := l.written()
+	l.show(reported) // the report wakes the Deployment
+	if _, err := l.run(); !errors.Is(err, worker.ErrPutOff) || tries() != 1 {
+		t.Errorf("tried %d times, %v", tries(), err)
+	}
+	if got := progressReason(l.written().Status); got != "ReplicaSetCreateError" {
+		t.Errorf("Progressing is %q", got)
+	}
+	fixed := l.written()
+	fixed.Generation++
+	l.show(fixed)
+	if _, err := l.run(); err == nil || tries() != 2 {
+		t.Errorf("a change must be tried at once: tried %d times, %v", tries(), err)
+	}
+	l.clock.(*clocktesting.FakePassiveClock).SetTime(now.Add(time.Hour))
+	l.show(l.written())
+	if _, err := l.run(); err == nil || tries() < 3 {
+		t.Errorf("when its time has come it must be tried: tried %d times, %v", tries(), err)
+	}
+}
+
+func TestAReplicaSetThatTheServerChangesIsReportedNotTrippedOver(t *testing.T) {
+	l := newLoop(t, deployment())
+	l.server.PrependReactor("create", "replicasets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		handled, answer, err := l.answer(action)
+		answer.(*appsv1.ReplicaSet).Spec.Template.Spec.HostNetwork = true
+		return handled, answer, err
+	})
+	if _, err := l.run(); err != nil || progressReason(l.written().Status) != "NewReplicaSetCreated" {
+		t.Errorf("Progressing is %q, %v", progressReason(l.written().Status), err)
+	}
+}
+
+func TestReplicaSetsOfOtherNamespacesAreNobodysBusiness(t *testing.T) {
+	intruder := replicaSet("v2", 3, func(rs *appsv1.ReplicaSet) { rs.Namespace = "evil" })
+	l := newLoop(t, deployment(), intruder)
+	if _, err := l.run(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"create replicasets", "update deployments/status"}, l.writes()); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
 }
 
 func TestAPlanStopsAtTheFirstFailureAndTheStatusIsWrittenAllTheSame(t *testing.T) {
@@ -271,7 +325,7 @@ func TestSelectorsThatSelectNothing(t *testing.T) {
 	l = newLoop(t, deployment(func(d *appsv1.Deployment) {
 		d.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Around"}}
 	}))
-	if lookAgain, err := l.run(); err != nil || lookAgain != 0 || len(l.writes()) != 0 {
+	if lookAgain, err := l.run(); err != nil || lookAgain != 0 || l.written().Status.ObservedGeneration != 1 || len(l.told()) != 0 {
 		t.Errorf("a selector that cannot be parsed must stop there, not loop: %s, %v", lookAgain, err)
 	}
 }
@@ -356,7 +410,11 @@ func TestADeploymentThatIsGoneOrBeyondHelpIsLeftAlone(t *testing.T) {
 		t.Errorf("gone: %s, %v", lookAgain, err)
 	}
 	l = newLoop(t, deployment(func(d *appsv1.Deployment) { d.Spec.Strategy.Type = "Sideways" }))
-	if lookAgain, err := l.run(); err != nil || lookAgain != 0 || len(l.writes()) != 0 {
+	if lookAgain, err := l.run(); err != nil || lookAgain != 0 || l.written().Status.ObservedGeneration != 1 {
 		t.Errorf("beyond help: %s, %v, wrote %v", lookAgain, err, l.writes())
+	}
+	l = newLoop(t, l.written())
+	if _, err := l.run(); err != nil || len(l.writes()) != 0 {
+		t.Errorf("said again: %v, wrote %v", err, l.writes())
 	}
 }

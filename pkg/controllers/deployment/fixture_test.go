@@ -134,13 +134,14 @@ func (l *loop) told() []string {
 	return told
 }
 
-// written returns the Deployment as the server has it.
+// written returns the Deployment as the server has it, in the version last answered.
 func (l *loop) written() *appsv1.Deployment {
 	l.t.Helper()
 	d, err := l.server.AppsV1().Deployments("shop").Get(l.t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	d.ResourceVersion = strconv.Itoa(l.version)
 	return d
 }
 

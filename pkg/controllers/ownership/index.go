@@ -20,26 +20,28 @@ func Indexers() cache.Indexers {
 		if !ok {
 			return nil, fmt.Errorf("indexing %T by its controller: it has no metadata", object)
 		}
+		var owner types.UID // none, for an orphan
 		if controller := metav1.GetControllerOfNoCopy(meta); controller != nil {
-			return []string{string(controller.UID)}, nil
+			owner = controller.UID
 		}
-		return []string{orphansOf(meta.GetNamespace())}, nil
+		return []string{indexValue(meta.GetNamespace(), owner)}, nil
 	}}
 }
 
-// Owned returns the cached objects whose controller has the given UID.
-func Owned[T metav1.Object](indexer cache.Indexer, owner types.UID) []T {
-	return lookup[T](indexer, string(owner))
+// Owned returns the cached objects of a namespace whose controller has the given UID. An
+// object of another namespace is never found, whatever UID somebody wrote into it:
+// owner references do not cross namespaces.
+func Owned[T metav1.Object](indexer cache.Indexer, namespace string, owner types.UID) []T {
+	return lookup[T](indexer, indexValue(namespace, owner))
 }
 
 // Orphans returns the cached objects of a namespace that have no controller.
 func Orphans[T metav1.Object](indexer cache.Indexer, namespace string) []T {
-	return lookup[T](indexer, orphansOf(namespace))
+	return lookup[T](indexer, indexValue(namespace, ""))
 }
 
-// orphansOf is the index value of a namespace's orphans. No UID contains a slash.
-func orphansOf(namespace string) string {
-	return "orphans/" + namespace
+func indexValue(namespace string, owner types.UID) string {
+	return namespace + "/" + string(owner)
 }
 
 func lookup[T metav1.Object](indexer cache.Indexer, value string) []T {

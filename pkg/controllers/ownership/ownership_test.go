@@ -159,14 +159,14 @@ func TestNoPatchIsBegunWhenStopping(t *testing.T) {
 
 func TestIndex(t *testing.T) {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, Indexers())
-	elsewhere := pod("elsewhere", "web", "", false)
-	elsewhere.Namespace = "other"
-	for _, p := range []*corev1.Pod{pod("a", "web", "mine", false), pod("b", "web", "theirs", false), pod("c", "web", "", false), elsewhere} {
+	elsewhere, intruder := pod("elsewhere", "web", "", false), pod("intruder", "web", "mine", false)
+	elsewhere.Namespace, intruder.Namespace = "other", "other"
+	for _, p := range []*corev1.Pod{pod("a", "web", "mine", false), pod("b", "web", "theirs", false), pod("c", "web", "", false), elsewhere, intruder} {
 		if err := indexer.Add(p); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := names(Owned[*corev1.Pod](indexer, "mine")); got != "a" {
+	if got := names(Owned[*corev1.Pod](indexer, "shop", "mine")); got != "a" {
 		t.Errorf("owned %q", got)
 	}
 	if got := names(Orphans[*corev1.Pod](indexer, "shop")); got != "c" {
@@ -180,5 +180,5 @@ func TestIndex(t *testing.T) {
 			t.Error("a missing index must not go unnoticed")
 		}
 	}()
-	Owned[*corev1.Pod](cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), "mine")
+	Owned[*corev1.Pod](cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), "shop", "mine")
 }

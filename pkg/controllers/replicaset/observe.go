@@ -74,20 +74,15 @@ func (c *Controller) siblings(rs *appsv1.ReplicaSet) []*corev1.Pod {
 		return nil
 	}
 	var siblings []*corev1.Pod
-	for _, sibling := range ownership.Owned[*appsv1.ReplicaSet](c.rsIndexer, owner.UID) {
-		if sibling.Namespace == rs.Namespace {
-			siblings = append(siblings, only(c.podsOf(sibling), pods.IsActive)...)
-		}
+	for _, sibling := range ownership.Owned[*appsv1.ReplicaSet](c.rsIndexer, rs.Namespace, owner.UID) {
+		siblings = append(siblings, only(c.podsOf(sibling), pods.IsActive)...)
 	}
 	return siblings
 }
 
-// podsOf returns the cached Pods that the ReplicaSet controls. The index goes by UID alone,
-// and anybody can write a UID into a Pod of another namespace: such a Pod counts for nothing.
+// podsOf returns the cached Pods that the ReplicaSet controls.
 func (c *Controller) podsOf(rs *appsv1.ReplicaSet) []*corev1.Pod {
-	return only(ownership.Owned[*corev1.Pod](c.podIndexer, rs.UID), func(pod *corev1.Pod) bool {
-		return pod.Namespace == rs.Namespace
-	})
+	return ownership.Owned[*corev1.Pod](c.podIndexer, rs.Namespace, rs.UID)
 }
 
 // only returns the Pods for which keep is true.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -33,6 +34,10 @@ func NewQueue(name string) Queue {
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name},
 	)
 }
+
+// ErrPutOff is returned by a Sync that had to wait before it could do its work, and had
+// no other trouble. That is no failure, and no success that would end the waits between retries.
+var ErrPutOff = errors.New("put off")
 
 // Sync brings the object of a key one step closer to what is wanted. It returns
 // after what time to look again even if nothing happens (0: only when something
@@ -86,6 +91,7 @@ func (p *Pool) settle(ctx context.Context, logger klog.Logger, key types.Namespa
 	switch {
 	case err == nil:
 		p.Queue.Forget(key)
+	case err == ErrPutOff: //nolint:errorlint // joined with a failure, it is a failure
 	case ctx.Err() != nil:
 		return // what failed because we are stopping is no failure
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):

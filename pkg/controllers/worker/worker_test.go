@@ -124,6 +124,29 @@ func TestASyncThatAsksToLookAgainIsCalledThen(t *testing.T) {
 	}
 }
 
+func TestASyncThatWasPutOffIsNoFailureAndEndsNoBackoff(t *testing.T) {
+	var gaps []time.Duration
+	failures := []error{errors.New("no"), errors.New("no"), ErrPutOff, errors.New("no"), nil}
+	text := run(t, func(done func()) Sync {
+		last := time.Now()
+		return func(context.Context, types.NamespacedName) (time.Duration, error) {
+			gaps = append(gaps, time.Since(last))
+			last = time.Now()
+			failure := failures[len(gaps)-1]
+			switch failure {
+			case nil:
+				done()
+			case ErrPutOff:
+				return time.Minute, failure
+			}
+			return 0, failure
+		}
+	}, nil)
+	if gaps[3] != time.Minute || gaps[4] != 4*firstRetry || strings.Count(text, "Sync failed") != 3 {
+		t.Errorf("waited %v, logged:\n%s", gaps, text)
+	}
+}
+
 func TestAPanicIsCountedLoggedAndRetried(t *testing.T) {
 	var panics atomic.Int32
 	calls := 0

@@ -116,11 +116,13 @@ func (r *report) progress() {
 		r.setProgress(corev1.ConditionUnknown, ReasonPaused, messagePaused)
 	case r.resuming():
 		r.setProgress(corev1.ConditionUnknown, ReasonResumed, messageResumed)
+	case r.outcome.Held:
+		// Why the last try was refused is reported already.
 	case r.outcome.CreateErr != nil:
 		r.setProgress(corev1.ConditionFalse, ReasonCreateError, CreateErrorMessage(r.plan.Create.ReplicaSet.Name, r.outcome.CreateErr))
 	case r.outcome.Created:
-		r.setProgress(corev1.ConditionTrue, ReasonCreated, fmt.Sprintf("Created new replica set %q", r.new.Name))
-	case r.Deployment.Spec.Paused || r.scaling:
+		r.setProgress(corev1.ConditionTrue, ReasonCreated, fmt.Sprintf("Created new replica set %q", r.outcome.New.Name))
+	case r.Deployment.Spec.Paused || r.plan.Scaling:
 		// The rollout stands still, so there is no progress to judge.
 	default:
 		r.rollout(current)
@@ -191,12 +193,14 @@ func (r *report) timeLeft() (time.Duration, bool) {
 }
 
 // failure copies the ReplicaFailure condition of the new ReplicaSet or, if it has none, of
-// an old one.
+// an old one. Its times are the ReplicaSet's: that is when the failure began.
 func (r *report) failure() {
 	for _, rs := range r.all() {
 		for _, condition := range rs.Status.Conditions {
 			if condition.Type == appsv1.ReplicaSetReplicaFailure {
-				r.conditions.set(appsv1.DeploymentReplicaFailure, condition.Status, condition.Reason, condition.Message)
+				began := conditionList{items: r.conditions.items, now: condition.LastTransitionTime}
+				began.set(appsv1.DeploymentReplicaFailure, condition.Status, condition.Reason, condition.Message)
+				r.conditions.items = began.items
 				return
 			}
 		}

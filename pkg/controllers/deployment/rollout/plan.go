@@ -19,6 +19,9 @@ type Plan struct {
 	Change []ReplicaSetChange
 	// Delete holds the ReplicaSets that the revision history limit leaves no room for.
 	Delete []Deletion
+	// Scaling tells that the plan follows a new size of the Deployment and does not move
+	// the rollout.
+	Scaling bool
 	// Note is one sentence on the decision as a whole; for a plan that does nothing it
 	// says what is waited for.
 	Note string
@@ -101,6 +104,7 @@ type draft struct {
 	create  *Creation
 	changes []*ReplicaSetChange // in the order in which they came up
 	deletes []Deletion
+	scaling bool
 	note    string
 }
 
@@ -137,7 +141,7 @@ func (d *draft) bookkeeping() {
 
 // plan returns the finished plan: edits that changed nothing are left out.
 func (d *draft) plan() Plan {
-	plan := Plan{Create: d.create, Delete: d.deletes, Note: d.note, Remarks: d.remarks()}
+	plan := Plan{Create: d.create, Delete: d.deletes, Scaling: d.scaling, Note: d.note, Remarks: d.remarks()}
 	for _, change := range d.changes {
 		if change.changesAnything() {
 			plan.Change = append(plan.Change, *change)

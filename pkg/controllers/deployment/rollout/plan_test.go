@@ -146,7 +146,7 @@ func TestRevisions(t *testing.T) {
 
 func TestGarbageIsRemarkedOn(t *testing.T) {
 	plan := decide(t, snapshot(deployment(1), replicaSet("v1", 1, 1, rsAnnotated(RevisionAnnotation, "x"), sizedFor("y", "z"))))
-	if len(plan.Remarks) != 3 || !strings.Contains(plan.Remarks[0], `is "x", which is no number`) {
+	if len(plan.Remarks) != 3 || !strings.Contains(plan.Remarks[0], `is "x", which is no number it can have`) {
 		t.Errorf("remarks %q", plan.Remarks)
 	}
 }

@@ -88,10 +88,13 @@ func (v view) lastRevision() int64 {
 func (v view) remarks() []string {
 	var remarks []string
 	for _, rs := range v.all() {
-		for _, key := range []string{RevisionAnnotation, DesiredReplicasAnnotation, MaxReplicasAnnotation} {
-			text, set := rs.Annotations[key]
-			if _, err := strconv.ParseInt(text, 10, 64); set && err != nil {
-				remarks = append(remarks, fmt.Sprintf("ReplicaSet %s: annotation %s is %q, which is no number; it is ignored", rs.Name, key, text))
+		for _, annotation := range []struct {
+			key  string
+			bits int
+		}{{RevisionAnnotation, 63}, {DesiredReplicasAnnotation, 31}, {MaxReplicasAnnotation, 31}} {
+			text, set := rs.Annotations[annotation.key]
+			if _, err := strconv.ParseUint(text, 10, annotation.bits); set && err != nil {
+				remarks = append(remarks, fmt.Sprintf("annotation %s of ReplicaSet %s is %q, which is no number it can have", annotation.key, rs.Name, text))
 			}
 		}
 	}

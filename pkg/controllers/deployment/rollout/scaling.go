@@ -27,6 +27,7 @@ func (v view) sizeChanged() bool {
 // scale gives the active ReplicaSets the sizes that the Deployment's new size asks for,
 // without moving the rollout.
 func (d *draft) scale() {
+	d.scaling = true
 	active := d.active()
 	switch {
 	case len(active) <= 1:

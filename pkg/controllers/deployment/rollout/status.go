@@ -24,29 +24,37 @@ type Outcome struct {
 	// CreateErr is why the new ReplicaSet could not be created, if it should be reported
 	// in the Deployment's conditions.
 	CreateErr error
+	// Held tells that the new ReplicaSet was not tried, because it was refused a moment ago.
+	Held bool
 	// Err is why the plan was not carried out to its end.
 	Err error
 }
 
-// report is a status in the making.
+// Report is what the Deployment should say of itself.
+type Report struct {
+	Status appsv1.DeploymentStatus
+	// Revision is that of its new ReplicaSet; "" while there is none.
+	Revision string
+	// LookAgain is after what time to look again although nothing changes; 0 if not at all.
+	LookAgain time.Duration
+}
+
+// report is a Report in the making.
 type report struct {
 	view       // the Snapshot, after the outcome
 	plan       Plan
 	outcome    Outcome
-	scaling    bool // the plan spread a new size, it moved no rollout
 	status     appsv1.DeploymentStatus
 	conditions conditionList
 }
 
-// Status returns the status to report once a plan for the Snapshot has been carried out,
-// and after what time to look again although nothing changes; 0 if not at all.
-func Status(s Snapshot, plan Plan, outcome Outcome) (appsv1.DeploymentStatus, time.Duration) {
-	before, err := look(s)
-	after, afterErr := look(outcome.applyTo(s))
-	if err != nil || afterErr != nil {
-		return s.Deployment.Status, 0 // Decide has refused this Deployment already
+// Status returns what to report once a plan for the Snapshot has been carried out.
+func Status(s Snapshot, plan Plan, outcome Outcome) Report {
+	after, err := look(outcome.applyTo(s))
+	if err != nil {
+		return Report{Status: s.Deployment.Status} // Decide has refused this Deployment already
 	}
-	r := report{view: after, plan: plan, outcome: outcome, scaling: before.sizeChanged()}
+	r := report{view: after, plan: plan, outcome: outcome}
 	r.counts()
 	// Statuses hold whole seconds; so must what is compared with them.
 	r.conditions = conditionList{
@@ -57,17 +65,11 @@ func Status(s Snapshot, plan Plan, outcome Outcome) (appsv1.DeploymentStatus, ti
 	r.progress()
 	r.failure()
 	r.status.Conditions = r.conditions.items
-	return r.status, r.lookAgain()
-}
-
-// Revision returns the revision that the Deployment should carry once a plan for the
-// Snapshot has been carried out; "" while its new ReplicaSet has none.
-func Revision(s Snapshot, outcome Outcome) string {
-	v, err := look(outcome.applyTo(s))
-	if err != nil || v.new == nil {
-		return ""
+	finished := Report{Status: r.status, LookAgain: r.lookAgain()}
+	if after.new != nil {
+		finished.Revision = after.new.Annotations[RevisionAnnotation]
 	}
-	return v.new.Annotations[RevisionAnnotation]
+	return finished
 }
 
 // CreateErrorMessage is what is said, in a condition and in an event, of a ReplicaSet that

@@ -107,6 +107,13 @@ func TestProgressingCondition(t *testing.T) {
 		"the ReplicaSet cannot be made": {
 			deployment(10, reported(10, 0, 10, updating(minute))), nil, Outcome{CreateErr: refused, Err: refused},
 			same(progressing(isFalse, ReasonCreateError, `Failed to create new replica set "web-7c4b7768d9": quota says no`, 0, 0)), 601 * time.Second},
+		"the ReplicaSet is not tried again so soon": {
+			deployment(10, reported(10, 0, 10, progressing(isFalse, ReasonCreateError, "quota says no", hour, minute))), nil, Outcome{Held: true, Err: refused},
+			same(progressing(isFalse, ReasonCreateError, "quota says no", hour, minute)), 541 * time.Second},
+		"the ReplicaSet that was made came out with another template": {
+			deployment(10, reported(10, 10, 10, updating(minute))), done[:1],
+			Outcome{New: replicaSet("v3", 10, 0, rsPods(0)), Created: true},
+			same(progressing(isTrue, ReasonCreated, `Created new replica set "web-v3"`, hour, 0)), 601 * time.Second},
 		"paused": {
 			deployment(10, paused, reported(13, 5, 8, updating(minute))), half, Outcome{},
 			same(progressing(unknown, ReasonPaused, "Deployment is paused", 0, 0)), 0},
@@ -134,12 +141,12 @@ func TestProgressingCondition(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := snapshot(test.d, test.sets...)
-			status, lookAgain := Status(s, decide(t, s), test.outcome)
-			if diff := cmp.Diff(test.want, find(status.Conditions, appsv1.DeploymentProgressing), cmpopts.EquateApproxTime(0)); diff != "" {
+			report := Status(s, decide(t, s), test.outcome)
+			if diff := cmp.Diff(test.want, find(report.Status.Conditions, appsv1.DeploymentProgressing), cmpopts.EquateApproxTime(0)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
-			if lookAgain != test.lookAgain {
-				t.Errorf("looks again after %s, want %s", lookAgain, test.lookAgain)
+			if report.LookAgain != test.lookAgain {
+				t.Errorf("looks again after %s, want %s", report.LookAgain, test.lookAgain)
 			}
 		})
 	}
@@ -159,7 +166,7 @@ func TestAvailableCondition(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := snapshot(deployment(10, reported(10, 10, 10, test.before...)), replicaSet("v2", 10, test.available, sizedFor(10, 13)))
-			status, _ := Status(s, Plan{}, Outcome{})
+			status := Status(s, Plan{}, Outcome{}).Status
 			if diff := cmp.Diff(&test.want, find(status.Conditions, appsv1.DeploymentAvailable)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -170,7 +177,8 @@ func TestAvailableCondition(t *testing.T) {
 func TestReplicaFailureIsCopied(t *testing.T) {
 	failing := func(message string) func(*appsv1.ReplicaSet) {
 		return func(rs *appsv1.ReplicaSet) {
-			rs.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: isTrue, Reason: "FailedCreate", Message: message}}
+			rs.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: isTrue, Reason: "FailedCreate",
+				Message: message, LastTransitionTime: metav1.NewTime(now.Add(-minute))}}
 		}
 	}
 	failure := func(message string, moved, updated time.Duration) *appsv1.DeploymentCondition {
@@ -184,11 +192,11 @@ func TestReplicaFailureIsCopied(t *testing.T) {
 		want   *appsv1.DeploymentCondition
 	}{
 		"from the new one rather than from an old one": {
-			[]*appsv1.ReplicaSet{replicaSet("v1", 1, 1, failing("old")), replicaSet("v2", 1, 1, failing("new"))}, nil, failure("new", 0, 0)},
+			[]*appsv1.ReplicaSet{replicaSet("v1", 1, 1, failing("old")), replicaSet("v2", 1, 1, failing("new"))}, nil, failure("new", minute, minute)},
 		"from an old one if the new one has none": {
-			[]*appsv1.ReplicaSet{replicaSet("v1", 1, 1, failing("old")), replicaSet("v2", 1, 1)}, nil, failure("old", 0, 0)},
+			[]*appsv1.ReplicaSet{replicaSet("v1", 1, 1, failing("old")), replicaSet("v2", 1, 1)}, nil, failure("old", minute, minute)},
 		"the latest cause is told": {
-			[]*appsv1.ReplicaSet{replicaSet("v2", 1, 1, failing("limits"))}, []appsv1.DeploymentCondition{before}, failure("limits", hour, 0)},
+			[]*appsv1.ReplicaSet{replicaSet("v2", 1, 1, failing("limits"))}, []appsv1.DeploymentCondition{before}, failure("limits", hour, minute)},
 		"the same cause is not told again": {
 			[]*appsv1.ReplicaSet{replicaSet("v2", 1, 1, failing("quota"))}, []appsv1.DeploymentCondition{before}, failure("quota", hour, hour)},
 		"it goes when none has it": {
@@ -197,7 +205,7 @@ func TestReplicaFailureIsCopied(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := snapshot(deployment(2, reported(2, 2, 2, test.before...)), test.sets...)
-			status, _ := Status(s, Plan{}, Outcome{})
+			status := Status(s, Plan{}, Outcome{}).Status
 			if diff := cmp.Diff(test.want, find(status.Conditions, appsv1.DeploymentReplicaFailure)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -242,7 +250,7 @@ func TestCountsOfTheStatus(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			status, _ := Status(snapshot(deployment(10), test.sets...), Plan{}, test.outcome)
+			status := Status(snapshot(deployment(10), test.sets...), Plan{}, test.outcome).Status
 			test.want.ObservedGeneration = 7
 			if diff := cmp.Diff(test.want, status, cmpopts.IgnoreFields(appsv1.DeploymentStatus{}, "Conditions")); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
@@ -251,7 +259,7 @@ func TestCountsOfTheStatus(t *testing.T) {
 	}
 	t.Run("collisions add up", func(t *testing.T) {
 		d := deployment(1, func(d *appsv1.Deployment) { d.Status.CollisionCount = &two })
-		status, _ := Status(snapshot(d), Plan{}, Outcome{Collision: true})
+		status := Status(snapshot(d), Plan{}, Outcome{Collision: true}).Status
 		if *status.CollisionCount != 3 || two != 2 {
 			t.Errorf("collisionCount %d, and the Deployment's is %d", *status.CollisionCount, two)
 		}
@@ -273,7 +281,7 @@ func TestTheDeploymentCarriesItsRevision(t *testing.T) {
 		"nor with fenceposts that are broken": {snapshot(deployment(1, bounds("x", 1))), Outcome{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Revision(test.s, test.outcome); got != test.want {
+			if got := Status(test.s, Plan{}, test.outcome).Revision; got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -282,16 +290,16 @@ func TestTheDeploymentCarriesItsRevision(t *testing.T) {
 
 func TestAStatusThatSaysTheSameIsTheSame(t *testing.T) {
 	s := snapshot(deployment(10), replicaSet("v1", 8, 8, sizedFor(10, 13)), replicaSet("v2", 5, 1, sizedFor(10, 13)))
-	first, _ := Status(s, Plan{}, Outcome{})
+	first := Status(s, Plan{}, Outcome{}).Status
 	s.Deployment = s.Deployment.DeepCopy()
 	s.Deployment.Status = first
 	s.Now = now.Add(minute)
-	second, _ := Status(s, Plan{}, Outcome{})
+	second := Status(s, Plan{}, Outcome{}).Status
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Errorf("a minute later (-want +got):\n%s", diff)
 	}
 	broken := snapshot(deployment(10, bounds("x", 1), reported(1, 1, 1)))
-	if kept, _ := Status(broken, Plan{}, Outcome{}); kept.Replicas != 1 {
+	if kept := Status(broken, Plan{}, Outcome{}); kept.Status.Replicas != 1 {
 		t.Error("the status of a Deployment that cannot be decided on must stay")
 	}
 }
