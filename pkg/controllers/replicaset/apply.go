@@ -29,11 +29,11 @@ func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Pla
 	if rs.DeletionTimestamp != nil {
 		return scale.Outcome{}
 	}
-	if repeat := c.inflight.deletesToRepeat(rs); len(repeat) > 0 {
-		return c.deletePods(ctx, rs, repeat, "the API server did not answer when asked before")
+	if unanswered := c.inflight.deletesToRepeat(rs); len(unanswered) > 0 {
+		return c.resolveDeletes(ctx, s, unanswered)
 	}
 	switch {
-	case plan.Create > 0 && c.inflight.mayCreate(rs):
+	case plan.Create > 0 && c.inflight.mayCreate(rs) && c.heldBack(rs) == 0:
 		return c.createPods(ctx, rs, plan)
 	case len(plan.Delete) > 0:
 		c.metrics.observeChoice(s, plan)
@@ -54,13 +54,29 @@ func (c *Controller) createPods(ctx context.Context, rs *appsv1.ReplicaSet, plan
 		klog.FromContext(ctx).V(2).Info("Created pods", "count", created, "reason", plan.Why)
 	}
 	switch {
+	case err == nil:
+		c.creates.Forget(keyOf(rs))
+		return scale.Outcome{Done: created}
+	case transient(err):
+		return scale.Outcome{Done: created, Retry: err}
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		c.inflight.namespaceGoing(rs)
-	case err != nil && !transient(err):
+	default:
+		c.creates.Refused(keyOf(rs), generation(rs), c.clock.Now())
 		c.record(rs, createFailed(err))
 	}
 	return scale.Outcome{Done: created, Err: err}
 }
+
+// heldBack returns for how long no Pod should be created, because one was refused a moment
+// ago: every event about the ReplicaSet or its Pods wakes it, that of the status in which
+// the refusal is reported included.
+func (c *Controller) heldBack(rs *appsv1.ReplicaSet) time.Duration {
+	return c.creates.Left(keyOf(rs), generation(rs), c.clock.Now())
+}
+
+// generation names what is wanted of a ReplicaSet: it changes when somebody changes that.
+func generation(rs *appsv1.ReplicaSet) string { return fmt.Sprint(rs.UID, "/", rs.Generation) }
 
 // createPod creates one Pod, under the given name unless that turns out to be another's.
 func (c *Controller) createPod(ctx context.Context, rs *appsv1.ReplicaSet, name string) (created bool, err error) {
@@ -89,10 +105,10 @@ func (c *Controller) createPod(ctx context.Context, rs *appsv1.ReplicaSet, name 
 
 var errAnothers = errors.New("the name is another pod's")
 
-// findPod returns the ReplicaSet's own Pod of the given name, which exists since a create
-// under that name was answered AlreadyExists: an earlier one must have been carried out
-// although its answer was lost. It asks the API server, because the cache may not show
-// that Pod yet; by a list, because the built-in role of this loop may not get Pods.
+// findPod returns the ReplicaSet's own Pod of the given name, or errAnothers if there is none.
+// A create that was answered AlreadyExists may have found such a one: an earlier create
+// was carried out although its answer was lost. It asks the API server, because the cache may
+// not show that Pod yet; by a list, because the built-in role of this loop may not get Pods.
 func (c *Controller) findPod(ctx context.Context, rs *appsv1.ReplicaSet, name string) (*corev1.Pod, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -101,7 +117,7 @@ func (c *Controller) findPod(ctx context.Context, rs *appsv1.ReplicaSet, name st
 		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking up pod %s, which exists already: %w", name, err)
+		return nil, fmt.Errorf("looking up pod %s: %w", name, err)
 	}
 	for i := range found.Items {
 		if pod := &found.Items[i]; pod.Name == name && metav1.IsControlledBy(pod, rs) {
@@ -109,6 +125,28 @@ func (c *Controller) findPod(ctx context.Context, rs *appsv1.ReplicaSet, name st
 		}
 	}
 	return nil, errAnothers
+}
+
+// resolveDeletes deals with deletes that were not answered, or by an error that leaves open
+// what became of them. Those still wanted are asked for again; otherwise the API server is
+// asked whether the Pod is there unchanged, and then the delete has not happened and
+// the ReplicaSet goes on with it.
+func (c *Controller) resolveDeletes(ctx context.Context, s scale.Snapshot, unanswered []*corev1.Pod) scale.Outcome {
+	if surplus := s.Surplus(); surplus > 0 {
+		return c.deletePods(ctx, s.ReplicaSet, unanswered[:min(surplus, len(unanswered))], "the API server did not say what became of an earlier delete")
+	}
+	for _, pod := range unanswered {
+		live, err := c.findPod(ctx, s.ReplicaSet, pod.Name)
+		switch {
+		case errors.Is(err, errAnothers):
+			// It is gone, or not ours any more: the cache will show it.
+		case err != nil:
+			return scale.Outcome{Retry: err}
+		case live.ResourceVersion == pod.ResourceVersion:
+			c.inflight.notDeleted(s.ReplicaSet, pod)
+		}
+	}
+	return scale.Outcome{}
 }
 
 // deletePods deletes Pods until they are gone or one may not be deleted.

@@ -64,6 +64,7 @@ type Controller struct {
 	queue     worker.Queue
 	freshness *freshness.Tracker
 	inflight  *inflight
+	creates   worker.Backoff // of Pods that were refused
 	metrics   *metrics
 
 	// noTerminatingCount is set while the API server drops terminatingReplicas from a
@@ -71,8 +72,7 @@ type Controller struct {
 	noTerminatingCount atomic.Bool
 }
 
-// New returns the loop. It adds event handlers to the informers, so it must be called
-// before they start.
+// New returns the loop, and lets the informers call it. They may have started already.
 func New(config Config) (*Controller, error) {
 	replicaSets := config.Informers.Apps().V1().ReplicaSets()
 	pods := config.Informers.Core().V1().Pods()
@@ -129,6 +129,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if apierrors.IsNotFound(err) {
 		c.freshness.Forget(key)
 		c.inflight.forget(key)
+		c.creates.Forget(key)
 		logger.V(4).Info("ReplicaSet is gone")
 		return 0, nil
 	}
@@ -155,15 +156,23 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if unseen.any() || outcome.Done > 0 || c.inflight.awaits(key) {
 		lookAgain = sooner(lookAgain, catchUp)
 	}
-	return lookAgain, errors.Join(failure(plan, outcome), err)
+	if plan.Create > 0 {
+		lookAgain = sooner(lookAgain, c.heldBack(rs))
+	}
+	err = errors.Join(failure(plan, outcome), err)
+	if err == nil && unseen.any() {
+		err = worker.ErrPutOff
+	}
+	return lookAgain, err
 }
 
 // failure is the error of a plan that was not carried out, for the log.
 func failure(plan scale.Plan, outcome scale.Outcome) error {
-	if outcome.Err == nil {
+	cause := errors.Join(outcome.Err, outcome.Retry)
+	if cause == nil {
 		return nil
 	}
-	return fmt.Errorf("changing the number of pods (%s): %w", plan.Why, outcome.Err)
+	return fmt.Errorf("changing the number of pods (%s): %w", plan.Why, cause)
 }
 
 // sooner returns the shorter of two waits, of which 0 stands for none.

@@ -410,6 +410,7 @@ func TestNoSecondNameIsTriedOnceStopping(t *testing.T) {
 				}
 				return trouble{}
 			}
+			l.waitOut()
 			_, _ = l.sync(ctx, web)
 			want := map[string]int{"create": 1, "list": 2}[verb]
 			if got := l.made(); len(got) != want {

@@ -38,6 +38,7 @@ func TestTheLogReadsAsAStory(t *testing.T) {
 	for _, step := range steps {
 		step.do()
 		l.catchUp()
+		l.waitOut()
 		if _, err := l.sync(ctx, web); err != nil && l.trouble == nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}

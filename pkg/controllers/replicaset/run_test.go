@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 )
 
 // runLoop runs a test in a bubble with a time of its own, with the informers and the workers
@@ -17,6 +18,7 @@ import (
 func runLoop(t *testing.T, objects []metav1.Object, prepare func(*loop), test func(t *testing.T, l *loop, stop func())) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoop(t, objects...)
+		l.Controller.clock = clock.RealClock{} // the bubble's
 		prepare(l)
 		ctx, cancel := context.WithCancel(t.Context())
 		l.factory.Start(ctx.Done())

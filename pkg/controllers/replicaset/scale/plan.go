@@ -30,9 +30,11 @@ func (p Plan) Empty() bool { return p.Create == 0 && len(p.Delete) == 0 }
 type Outcome struct {
 	// Done is how many of the creates or deletes took effect.
 	Done int
-	// Err is why the others did not, as the API server put it. It is nil if the rest was
-	// not tried, or failed for a reason that the next sync resolves by itself.
+	// Err is why the others did not, as the API server put it; nil if they were not tried.
 	Err error
+	// Retry is why they did not, if that says nothing about the ReplicaSet and is only to
+	// be tried again: another writer was faster, for example.
+	Retry error
 }
 
 // Decide says what to do next.

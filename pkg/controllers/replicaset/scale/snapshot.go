@@ -31,6 +31,9 @@ func (s Snapshot) ChoosesVictims() bool {
 	return going > 0 && going < s.active()
 }
 
+// Surplus is how many active Pods are there beyond those wanted; 0 if none.
+func (s Snapshot) Surplus() int { return int(max(0, s.surplus())) }
+
 func (s Snapshot) active() int64 { return int64(len(s.Active)) }
 
 // wanted is the size asked for. The API server sets it to 1 where a user leaves it out, so
