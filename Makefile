@@ -45,7 +45,7 @@ lint: bin/golangci-lint ## Linters, the import rule among them
 	@for module in $(MODULES); do (cd $$module && $(CURDIR)/bin/golangci-lint run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: e2e
-e2e: build ## End-to-end tests of bin/controller-manager on a local control plane
+e2e: build cluster-build ## End-to-end tests of bin/controller-manager on a local control plane
 	@$(GO) test -C test/e2e -count=1 -timeout 20m ./...
 
 .PHONY: cluster-build

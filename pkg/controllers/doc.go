@@ -3,8 +3,9 @@
 //
 // # How a change becomes Pods
 //
-//	API server ──list and watch──▶ Reflector ─▶ DeltaFIFO ─▶ Indexer (the cache)
-//	                                                            │
+//	API server ──list and watch──▶ Reflector ─▶ FIFO ─────▶ Indexer (the cache)
+//	                                            (RealFIFO,      │
+//	                                             once DeltaFIFO)│
 //	                                                     event handlers     handlers.go
 //	                                                            │ key
 //	                                                        workqueue       package worker
@@ -40,7 +41,7 @@
 //	    → worker, freshness, ownership, watched    what both shells need
 //	    → deployment/rollout, replicaset/scale     the cores: pure functions
 //	      → pods                                   pure questions about one Pod
-//	        → k8s.io/api, k8s.io/apimachinery, the standard library
+//	        → k8s.io/api, k8s.io/apimachinery, k8s.io/utils/dump, the standard library
 //
 // The two cores do not know each other. The linter enforces all of it.
 package controllers

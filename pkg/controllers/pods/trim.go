@@ -22,7 +22,6 @@ func Trim(pod *corev1.Pod) *corev1.Pod {
 		},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
-			Reason:                pod.Status.Reason,
 			Conditions:            readyOnly(pod),
 			ContainerStatuses:     restartCounts(pod.Status.ContainerStatuses),
 			InitContainerStatuses: restartCounts(pod.Status.InitContainerStatuses),

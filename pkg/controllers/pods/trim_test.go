@@ -90,7 +90,6 @@ func TestTrimKeepsWhatIsReadAndNoMore(t *testing.T) {
 		{Name: "logger", RestartPolicy: &always},
 	}
 	want.Status.Phase = corev1.PodRunning
-	want.Status.Reason = "Evicted"
 	want.Status.Conditions = []corev1.PodCondition{{
 		Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-time.Minute)),
 	}}
