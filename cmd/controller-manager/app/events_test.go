@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +69,9 @@ func TestEventsThatCannotBeWrittenAreSaidNowAndThenAndHoldNobodyUp(t *testing.T)
 			return refuse(http.StatusForbidden, metav1.StatusReasonForbidden, "no role"), nil
 		}, 1},
 		"no connection": {func() (*http.Response, error) { return nil, errors.New("no route") }, 1},
+		"a namespace that is gone, which is as it should be": {func() (*http.Response, error) {
+			return refuse(http.StatusNotFound, metav1.StatusReasonNotFound, "not found"), nil
+		}, 0},
 		"a namespace that is going, which is as it should be": {func() (*http.Response, error) {
 			return reply(http.StatusForbidden, &metav1.Status{
 				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
@@ -96,6 +100,54 @@ func TestEventsThatCannotBeWrittenAreSaidNowAndThenAndHoldNobodyUp(t *testing.T)
 				}
 				for line := range strings.Lines(log.String()) {
 					isOneLine(t, line, "Cannot write an event", `reason="Did"`, `object="a/0"`)
+				}
+				stop()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestTheEndOfTheWorkWaitsForItsEventsButNotForLong(t *testing.T) {
+	tests := map[string]struct {
+		each time.Duration // what the API server takes for one event
+		sent int           // how many of 5 have been sent when the wait is over
+		took time.Duration
+	}{
+		"events are sent first":                {100 * time.Millisecond, 5, 500 * time.Millisecond},
+		"nothing to wait for, as all are sent": {0, 5, 0},
+		"an API server that takes its time":    {300 * time.Millisecond, 3, flushWithin},
+		"an API server that does not answer":   {time.Hour, 0, flushWithin},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				logger, log := bufferedLogger(t)
+				ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logger))
+				var sent atomic.Int64
+				api := &stub{answer: func(*http.Request) (*http.Response, error) {
+					select {
+					case <-time.After(test.each):
+						sent.Add(1)
+						return reply(http.StatusCreated, &corev1.Event{TypeMeta: metav1.TypeMeta{Kind: "Event", APIVersion: "v1"}}), nil
+					case <-ctx.Done():
+						return nil, ctx.Err()
+					}
+				}}
+				recorders := newRecorders(ctx, api.client(t))
+				for n := range 5 {
+					recorders.forLoop(deploymentLoop).Event(podNamed(fmt.Sprint(n)), corev1.EventTypeNormal, "Did", "it")
+				}
+				begun := time.Now()
+				recorders.flush()
+				if took := time.Since(begun); took != test.took {
+					t.Errorf("it waited %s, want %s", took, test.took)
+				}
+				if got := int(sent.Load()); got != test.sent {
+					t.Errorf("%d events were sent by then, want %d", got, test.sent)
+				}
+				if said := strings.Contains(log.String(), "not all events have been sent"); said != (test.took == flushWithin) {
+					t.Errorf("got log %q", log.String())
 				}
 				stop()
 				synctest.Wait()

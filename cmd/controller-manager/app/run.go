@@ -137,11 +137,16 @@ type loop interface {
 	Run(ctx context.Context, workers int)
 }
 
-// run makes the loops and runs them until ctx ends. They are made by the leader only: their
-// queues would fill up in a standby, and say that keys had waited for hours.
+// run makes the loops, runs them until ctx ends, and sends what events are left then. The
+// loops are made by the leader only: their queues would fill up in a standby, and say that
+// keys had waited for hours.
 func (w *work) run(ctx context.Context) error {
 	var group sync.WaitGroup
-	defer group.Wait()
+	defer func() {
+		group.Wait()
+		w.recorders.flush()
+	}()
+	var start []func()
 	for _, name := range []string{deploymentLoop, replicaSetLoop} {
 		if !w.options.enabled(name) {
 			continue
@@ -150,7 +155,11 @@ func (w *work) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("setting up %s: %w", name, err)
 		}
-		group.Go(func() { loop.Run(ctx, workers) })
+		start = append(start, func() { loop.Run(ctx, workers) })
+	}
+	// Both or none: one loop alone would look healthy and do half the work.
+	for _, loop := range start {
+		group.Go(loop)
 	}
 	return nil
 }
