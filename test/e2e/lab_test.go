@@ -100,6 +100,8 @@ func (l *lab) launch(ctx context.Context, name, user string, flags ...string) (*
 		return nil, err
 	}
 	url := "https://" + localAddress(port)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	return l.cluster.Launch(ctx, localcluster.Command{
 		Name: name,
 		Path: path,

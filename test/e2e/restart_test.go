@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"controller-manager/localcluster"
 )
@@ -94,10 +96,37 @@ func TestChangesMadeWhileNobodyWasThereAreCarriedOut(t *testing.T) {
 	s.complete("other")
 	s.complete("web")
 	st := s.until("4 new Pods, the other Deployment's, and the released one", func(st *story) string { return wrongPods(st, 4+1+1) })
-	if st.pods.now[before[1].Name] == nil {
-		t.Errorf("the Pod that was released meanwhile is gone")
+	if pod := st.pods.now[before[1].Name]; pod == nil || metav1.GetControllerOf(pod) != nil {
+		t.Errorf("the Pod that lost its label meanwhile is %v, want it released", pod)
 	}
 	if rs := st.withImage("web:2"); *rs.Spec.Replicas != 4 || revisionOf(rs) != 2 {
 		t.Errorf("the new ReplicaSet is %s, want revision 2 with size 4", tellReplicaSet(rs))
+	}
+}
+
+func TestAnOrderlyEndTellsAllThatWasDone(t *testing.T) {
+	s := newSpace(t)
+	if !s.lab.ours {
+		t.Log("the built-in loops lose their last events: there is nothing to compare")
+		return
+	}
+	// No more than 10 of a kind are told one by one.
+	s.create(newDeployment("web", 8))
+	s.until("the first Pods", func(st *story) string {
+		if got := len(st.pods.now); got < 4 {
+			return fmt.Sprintf("there are %d", got)
+		}
+		return ""
+	})
+	if err := s.lab.process.Stop(); err != nil {
+		t.Error(err)
+	}
+	defer s.restart()
+	pods, err := s.client.CoreV1().Pods(s.name).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing Pods: %v", err)
+	}
+	for _, pod := range pods.Items {
+		s.untilEvents("ReplicaSet", "replicaset-controller Normal SuccessfulCreate: Created pod: "+pod.Name)
 	}
 }
