@@ -36,11 +36,12 @@ func newClients(options *Options, config *rest.Config, fence *leaderelection.Fen
 	c := &clients{config: config, fence: fence, own: options.UseServiceAccountCredentials}
 	events := rest.CopyConfig(config)
 	events.Timeout = answerWithin
+	events.Wrap(fence.Transport) // who no longer leads has nothing to tell
 
 	var failures [3]error
 	c.main, failures[0] = connect(config, dial)
 	c.leases, failures[1] = connect(config, dial)
-	c.events, failures[2] = connect(events, dial)
+	c.events, failures[2] = connect(events, fence.Dial(dial))
 	return c, errors.Join(failures[:]...)
 }
 
@@ -51,11 +52,9 @@ func (c *clients) forLoop(name string) (*kubernetes.Clientset, error) {
 	if c.own {
 		config = rest.AnonymousClientConfig(config)
 		tokens := newTokens(c.main.CoreV1(), name, clock.RealClock{})
-		config.Wrap(c.fence.Transport)
 		config.Wrap(tokens.transport)
-	} else {
-		config.Wrap(c.fence.Transport)
 	}
+	config.Wrap(c.fence.Transport)
 	return connect(config, c.fence.Dial(dial))
 }
 

@@ -220,8 +220,13 @@ func TestTheLoopsWriteAsWhomTheyAreToldAndOnlyThroughTheFence(t *testing.T) {
 			if fenced := errors.Is(err, leaderelection.ErrFenced); fenced != (test.as == "") {
 				t.Errorf("a read by the loop got error %v", err)
 			}
-			// The lease must be taken, and events may be sent, without the lease.
-			for _, client := range []*kubernetes.Clientset{clients.main, clients.leases, clients.events} {
+			// Nor is anything told: who does not lead has done nothing.
+			_, err = clients.events.CoreV1().Events("b").Create(t.Context(), &corev1.Event{}, metav1.CreateOptions{})
+			if fenced := errors.Is(err, leaderelection.ErrFenced); fenced != (test.as == "") {
+				t.Errorf("an event got error %v", err)
+			}
+			// The lease itself must be taken without it.
+			for _, client := range []*kubernetes.Clientset{clients.main, clients.leases} {
 				if _, err := client.CoreV1().Pods("b").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 					t.Errorf("a client that is not a loop's got error %v", err)
 				}

@@ -45,6 +45,7 @@ func TestAwaitAPIServer(t *testing.T) {
 		}
 		return welcome(r)
 	}
+	bubbleBegins := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when time begins in a synctest bubble
 	tests := map[string]struct {
 		answer func(*http.Request) (*http.Response, error)
 		heals  time.Duration // when the API server begins to answer well; 0: never
@@ -80,6 +81,16 @@ func TestAwaitAPIServer(t *testing.T) {
 		},
 		"a permission may come late, from an API server that has just started": {
 			answer: forbiddenPods, heals: 5 * time.Second, within: 10 * time.Second, lines: 1,
+		},
+		"one that goes away between two short refusals may have started anew": {
+			answer: func(r *http.Request) (*http.Response, error) {
+				switch since := time.Since(bubbleBegins); {
+				case since < 8*time.Second, since > 20*time.Second:
+					return forbiddenPods(r)
+				}
+				return nil, syscall.ECONNREFUSED
+			},
+			heals: 28 * time.Second, within: 34 * time.Second, lines: 1,
 		},
 		"credentials that are not valid are said at once, and are an error": {
 			answer: status(http.StatusUnauthorized, metav1.StatusReasonUnauthorized), within: 15 * time.Second, lines: 1,
