@@ -102,6 +102,23 @@ func TestClientGoReportsUnderTheNamesAndLabelsDashboardsKnow(t *testing.T) {
 	}
 }
 
+func TestOfARequestsAddressOnlyTheHostIsKept(t *testing.T) {
+	use(t)
+	families, err := New(Build{}).Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "host" && label.GetValue() != "api:6443" {
+					t.Errorf("%s has host %q, want api:6443", family.GetName(), label.GetValue())
+				}
+			}
+		}
+	}
+}
+
 func TestLeaderMetricsFollowTheLease(t *testing.T) {
 	receiver := newLeader()
 	registry := prometheus.NewRegistry()
