@@ -77,11 +77,9 @@ func (f *inflight) review(key types.NamespacedName) (waiting bool) {
 	return len(r.deletes) > 0
 }
 
+// cached returns the Pod of that name as the cache shows it; nil if it shows none.
 func (f *inflight) cached(namespace, name string) *corev1.Pod {
-	object, exists, err := f.pods.GetByKey(namespace + "/" + name)
-	if err != nil || !exists {
-		return nil
-	}
+	object, _, _ := f.pods.GetByKey(namespace + "/" + name) // a store in memory does not fail
 	pod, _ := object.(*corev1.Pod)
 	return pod
 }

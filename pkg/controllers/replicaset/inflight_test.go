@@ -26,6 +26,9 @@ func TestOpenNamesAreUsedFirst(t *testing.T) {
 	f.creating(rs, "web-1")
 	f.creating(rs, "web-2")
 	f.creating(rs, "web-1") // sent again
+	if f.awaits(web) {
+		t.Error("an open name counts as a delete to wait for")
+	}
 	names := f.names(rs, 3)
 	if diff := cmp.Diff([]string{"web-1", "web-2"}, names[:2]); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)

@@ -168,7 +168,7 @@ func TestLooksAgainWhenTheNextPodMatures(t *testing.T) {
 
 func TestAReplicaSetThatIsGoneIsForgotten(t *testing.T) {
 	l := newLoop(t, newReplicaSet(1, 1), newTestPod("a"))
-	l.inflight.deleting(newReplicaSet(1, 1), newTestPod("a"))
+	l.inflight.deleting(newReplicaSet(1, 1), l.inflight.cached("default", "a"))
 	l.freshness.Wrote(web, podResource, "1000000")
 	delete(l.server.replicaSets, web.String())
 	l.catchUpReplicaSets()
