@@ -120,8 +120,20 @@ func TestASecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	}
 	c.signal(syscall.SIGTERM)
 	c.signal(os.Interrupt)
+	c.awaitLine("Told to stop a second time")
 	if code := c.exitCode(); code != 1 {
 		t.Errorf("got exit code %d, want 1", code)
+	}
+}
+
+func TestASignalThatIsSentTwiceInARowIsMeantOnce(t *testing.T) {
+	c := start(t, nowhere, "--secure-port=0")
+	c.awaitLine("Waiting for the API server")
+	for range 3 {
+		_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended in good order already
+	}
+	if code := c.exitCode(); code != 0 {
+		t.Errorf("got exit code %d, want 0", code)
 	}
 }
 

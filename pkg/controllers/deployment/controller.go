@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +65,7 @@ type Controller struct {
 	queue     worker.Queue
 	freshness *freshness.Tracker
 	creates   worker.Backoff // of new ReplicaSets that were refused
+	remarked  sync.Map       // by key, the remarks that were logged last
 	metrics   *metrics
 
 	// noTerminatingCount is set while the API server drops terminatingReplicas from a
@@ -133,6 +136,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if apierrors.IsNotFound(err) {
 		c.freshness.Forget(key)
 		c.creates.Forget(key)
+		c.remarked.Delete(key)
 		logger.V(4).Info("Deployment is gone")
 		return 0, nil
 	}
@@ -153,7 +157,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if err != nil {
 		return 0, c.leaveAlone(ctx, deployment, err)
 	}
-	logPlan(logger, plan)
+	c.logPlan(logger, key, plan)
 	outcome := c.apply(ctx, snapshot, plan)
 	if plan.Rollback != nil {
 		return 0, outcome.Err // the Deployment itself has changed: the next sync sees what to report
@@ -163,15 +167,14 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	return report.LookAgain, errors.Join(outcome.Err, statusErr)
 }
 
-func logPlan(logger klog.Logger, plan rollout.Plan) {
+// logPlan says how it was decided, and once what was ignored on the way.
+func (c *Controller) logPlan(logger klog.Logger, key types.NamespacedName, plan rollout.Plan) {
 	if plan.Note != "" {
 		logger.V(4).Info("Decided", "reason", plan.Note)
 	}
-	if plan.Empty() {
-		return // remarks are said when something is done, or each sync would repeat them
-	}
-	for _, remark := range plan.Remarks {
-		logger.V(2).Info("Ignored a bad annotation", "reason", remark)
+	remarks := strings.Join(plan.Remarks, "; ")
+	if before, _ := c.remarked.Swap(key, remarks); remarks != "" && before != remarks {
+		logger.V(2).Info("Ignored bad annotations", "reason", remarks)
 	}
 }
 

@@ -51,9 +51,12 @@ func (o Owner[T]) Settle(ctx context.Context, claim Claim[T]) ([]T, error) {
 	for _, object := range claim.Release {
 		patch(object, releasePatch(object, o.Object), "releasing")
 	}
-	if len(claim.Adopt) > 0 {
-		if err := o.mayAdopt(ctx); err != nil {
+	if len(claim.Adopt) > 0 && ctx.Err() == nil {
+		switch here, err := o.isHere(ctx); {
+		case err != nil:
 			return settled, errors.Join(append(failures, err)...)
+		case !here:
+			return settled, errors.Join(failures...)
 		}
 	}
 	for _, object := range claim.Adopt {
@@ -62,20 +65,17 @@ func (o Owner[T]) Settle(ctx context.Context, claim Claim[T]) ([]T, error) {
 	return settled, errors.Join(failures...)
 }
 
-// mayAdopt reports, as an error, why the owner must not take on objects.
-func (o Owner[T]) mayAdopt(ctx context.Context) error {
+// isHere reports whether the owner is still there, and is to stay. That it is not is
+// no error: the cache will show it in a moment.
+func (o Owner[T]) isHere(ctx context.Context) (bool, error) {
 	live, err := o.Live(ctx)
 	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("reading %s %s before it adopts: %w", o.Kind.Kind, o.Object.GetName(), err)
-	case live.GetUID() != o.Object.GetUID():
-		return fmt.Errorf("adopting for %s %s: it was replaced by another of the same name (UID %s, was %s)",
-			o.Kind.Kind, o.Object.GetName(), live.GetUID(), o.Object.GetUID())
-	case live.GetDeletionTimestamp() != nil:
-		return fmt.Errorf("adopting for %s %s: it is being deleted since %s",
-			o.Kind.Kind, o.Object.GetName(), live.GetDeletionTimestamp())
+		return false, fmt.Errorf("reading %s %s before it adopts: %w", o.Kind.Kind, o.Object.GetName(), err)
 	}
-	return nil
+	return live.GetUID() == o.Object.GetUID() && live.GetDeletionTimestamp() == nil, nil
 }
 
 // ownerPatch is a strategic merge patch of owner references: the list merges by

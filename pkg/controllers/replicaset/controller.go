@@ -156,14 +156,15 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if unseen.any() || outcome.Done > 0 || c.inflight.awaits(key) {
 		lookAgain = sooner(lookAgain, catchUp)
 	}
+	var held time.Duration
 	if plan.Create > 0 {
-		lookAgain = sooner(lookAgain, c.heldBack(rs))
+		held = c.heldBack(rs)
 	}
 	err = errors.Join(failure(plan, outcome), err)
-	if err == nil && unseen.any() {
+	if err == nil && (unseen.any() || held > 0) {
 		err = worker.ErrPutOff
 	}
-	return lookAgain, err
+	return sooner(lookAgain, held), err
 }
 
 // failure is the error of a plan that was not carried out, for the log.

@@ -81,18 +81,15 @@ func TestAReleaseIsSeenAndReplaced(t *testing.T) {
 }
 
 func TestNothingIsAdoptedForAnOwnerThatIsGone(t *testing.T) {
-	tests := map[string]struct {
-		edit func(*appsv1.ReplicaSet)
-		want string
-	}{
-		"it is being deleted": {func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: testNow} }, "being deleted"},
-		"it was replaced":     {func(rs *appsv1.ReplicaSet) { rs.UID = "another" }, "replaced"},
+	tests := map[string]func(*appsv1.ReplicaSet){
+		"it is being deleted": func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: testNow} },
+		"it was replaced":     func(rs *appsv1.ReplicaSet) { rs.UID = "another" },
 	}
-	for name, test := range tests {
+	for name, edit := range tests {
 		t.Run(name, func(t *testing.T) {
 			l := newLoop(t, newReplicaSet(1, 0), newTestPod("a", orphaned))
-			l.editReplicaSet("web", test.edit)
-			l.failWeb(test.want)
+			l.editReplicaSet("web", edit)
+			l.syncWeb()
 			l.expectRequests("get replicasets web")
 		})
 	}

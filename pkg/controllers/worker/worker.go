@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +53,13 @@ type Pool struct {
 	Sync  Sync
 	// Panicked is called after a panic in Sync, for a metric.
 	Panicked func()
+
+	said sync.Map // by key, the failure that was logged last
 }
+
+// sayAgain is how many failures of the same kind pass before it is logged again: about ten
+// minutes, once the longest wait between retries is reached.
+const sayAgain = 20
 
 // Run starts the given number of workers and returns when the context has ended
 // and each worker has finished the sync it was in. The same key is never synced
@@ -91,6 +98,7 @@ func (p *Pool) settle(ctx context.Context, logger klog.Logger, key types.Namespa
 	switch {
 	case err == nil:
 		p.Queue.Forget(key)
+		p.said.Delete(key)
 	case err == ErrPutOff: //nolint:errorlint // joined with a failure, it is a failure
 	case ctx.Err() != nil:
 		return // what failed because we are stopping is no failure
@@ -103,12 +111,24 @@ func (p *Pool) settle(ctx context.Context, logger klog.Logger, key types.Namespa
 		logger.V(4).Info("Retrying, somebody else wrote the object first", "err", err)
 		p.Queue.AddRateLimited(key)
 	default:
-		logger.Error(err, "Sync failed, will retry", "failures", p.Queue.NumRequeues(key)+1)
+		p.complain(logger, key, err)
 		p.Queue.AddRateLimited(key)
 	}
 	if lookAgain > 0 {
 		p.Queue.AddAfter(key, lookAgain)
 	}
+}
+
+// complain logs a failure in one line, and the same failure of a key not again with each
+// retry.
+func (p *Pool) complain(logger klog.Logger, key types.NamespacedName, err error) {
+	failures := p.Queue.NumRequeues(key) + 1
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // joined errors have a line each
+	if before, known := p.said.Swap(key, text); known && before == text && failures%sayAgain != 0 {
+		logger.V(4).Info("Sync failed as before, will retry", "failures", failures)
+		return
+	}
+	logger.Error(errors.New(text), "Sync failed, will retry", "failures", failures)
 }
 
 // guarded calls Sync and turns a panic into an error, so that one object that
@@ -117,7 +137,9 @@ func (p *Pool) guarded(ctx context.Context, key types.NamespacedName) (lookAgain
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.Panicked()
-			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+			klog.FromContext(ctx).Error(nil, "Sync panicked", "panic", fault, "stack", string(debug.Stack()))
+			what, _, _ := strings.Cut(fmt.Sprint(fault), "\n") // the rest is in the log
+			err = fmt.Errorf("panic: %s", what)
 		}
 	}()
 	return p.Sync(ctx, key)

@@ -71,14 +71,31 @@ func fails(times int, failure error, gaps *[]time.Duration) func(done func()) Sy
 	}
 }
 
-func TestAFailedSyncIsRetriedLaterAndLaterAndLoggedEachTime(t *testing.T) {
+func TestAFailedSyncIsRetriedLaterAndLaterAndLoggedNowAndThen(t *testing.T) {
 	var gaps []time.Duration
 	text := run(t, fails(20, errors.New("no room"), &gaps), nil)
-	if got := strings.Count(text, `"Sync failed, will retry"`); got != 20 || !strings.Contains(text, `deployment="shop/web"`) {
-		t.Errorf("logged %d times:\n%s", got, text)
+	if got := strings.Count(text, `"Sync failed, will retry"`); got != 2 || !strings.Contains(text, `deployment="shop/web"`) {
+		t.Errorf("logged %d times, want the first and the twentieth:\n%s", got, text)
 	}
 	if gaps[1] != firstRetry || gaps[2] != 2*firstRetry || gaps[20] != longestRetry {
 		t.Errorf("waited %v", gaps)
+	}
+}
+
+func TestEachFailureIsOneLineAndAnotherOneIsSaid(t *testing.T) {
+	failures := []error{errors.Join(errors.New("no room"), errors.New("no status")), errors.New("no room"), errors.New("no room"), nil, errors.New("no room"), nil}
+	text := run(t, func(done func()) Sync {
+		calls := 0
+		return func(context.Context, types.NamespacedName) (time.Duration, error) {
+			failure := failures[calls]
+			if calls++; calls == len(failures) {
+				done()
+			}
+			return time.Second, failure
+		}
+	}, nil)
+	if lines := strings.Count(text, "\n"); lines != 3 || !strings.Contains(text, "no room; no status") {
+		t.Errorf("%d lines, want 3:\n%s", lines, text)
 	}
 }
 
@@ -142,7 +159,7 @@ func TestASyncThatWasPutOffIsNoFailureAndEndsNoBackoff(t *testing.T) {
 			return 0, failure
 		}
 	}, nil)
-	if gaps[3] != time.Minute || gaps[4] != 4*firstRetry || strings.Count(text, "Sync failed") != 3 {
+	if gaps[3] != time.Minute || gaps[4] != 4*firstRetry || strings.Count(text, "Sync failed") != 1 {
 		t.Errorf("waited %v, logged:\n%s", gaps, text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -60,10 +61,11 @@ func templateHash(template *corev1.PodTemplateSpec, collisionCount *int32) strin
 }
 
 // replicaSetName is the Deployment's name, cut where the whole would be longer than an
-// object's name may be, and the hash.
+// object's name may be, and the hash. A cut behind a dot goes before it: no part of a name
+// may begin with a dash.
 func replicaSetName(deployment, hash string) string {
 	room := validation.DNS1123SubdomainMaxLength - len("-") - len(hash)
-	return deployment[:min(len(deployment), room)] + "-" + hash
+	return strings.TrimRight(deployment[:min(len(deployment), room)], ".") + "-" + hash
 }
 
 // newReplicaSet returns the ReplicaSet to create for the Deployment's template. It has no

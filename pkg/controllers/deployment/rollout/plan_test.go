@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 func TestWhichReplicaSetIsTheNewOne(t *testing.T) {
@@ -89,6 +90,13 @@ func TestNamesAreCutToFit(t *testing.T) {
 		if len(name) != want || !strings.HasSuffix(name, "-"+hash) {
 			t.Errorf("a Deployment name of %d characters gives %d, want %d", length, len(name), want)
 		}
+	}
+}
+
+func TestNamesAreNotCutBehindADot(t *testing.T) {
+	name := replicaSetName(strings.Repeat("a.", 126)+"b", "6d4b75cb6d")
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+		t.Errorf("%s: %v", name, problems)
 	}
 }
 
