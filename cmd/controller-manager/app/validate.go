@@ -62,7 +62,7 @@ func (o *Options) checkLoops() error {
 		{1 <= o.ReplicaSetSyncs && o.ReplicaSetSyncs <= maxSyncs, "concurrent-replicaset-syncs", o.ReplicaSetSyncs, workers},
 		{0 <= o.MinResyncPeriod && o.MinResyncPeriod <= math.MaxInt64/2, "min-resync-period", o.MinResyncPeriod, "0 or more"},
 		{o.enabled(deploymentLoop) || o.enabled(replicaSetLoop), "controllers", strings.Join(o.Controllers, ","),
-			"a list that leaves a loop to run"},
+			"a list that leaves a loop to run, such as *,-" + deploymentLoop + " for all but one"},
 	}
 	for _, item := range o.Controllers {
 		name := loopName(strings.TrimPrefix(item, "-"))

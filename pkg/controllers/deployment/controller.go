@@ -23,6 +23,7 @@ import (
 
 	"controller-manager/pkg/controllers/deployment/rollout"
 	"controller-manager/pkg/controllers/freshness"
+	"controller-manager/pkg/controllers/watched"
 	"controller-manager/pkg/controllers/worker"
 )
 
@@ -96,16 +97,13 @@ func New(config Config) (*Controller, error) {
 	if c.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the Deployment loop: %w", err)
 	}
-	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
+	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		deployments.Informer(): c.deploymentHandler(),
 		replicaSets.Informer(): c.replicaSetHandler(),
 		pods.Informer():        c.podHandler(),
-	} {
-		registration, err := informer.AddEventHandler(handler)
-		if err != nil {
-			return nil, fmt.Errorf("adding an event handler of the Deployment loop: %w", err)
-		}
-		c.synced = append(c.synced, registration.HasSynced)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting up the Deployment loop: %w", err)
 	}
 	return c, nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"controller-manager/pkg/controllers/freshness"
 	"controller-manager/pkg/controllers/replicaset/scale"
+	"controller-manager/pkg/controllers/watched"
 	"controller-manager/pkg/controllers/worker"
 )
 
@@ -94,15 +95,12 @@ func New(config Config) (*Controller, error) {
 	if c.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the ReplicaSet loop: %w", err)
 	}
-	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandler{
+	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		replicaSets.Informer(): c.replicaSetHandler(),
 		pods.Informer():        c.podHandler(),
-	} {
-		registration, err := informer.AddEventHandler(handler)
-		if err != nil {
-			return nil, fmt.Errorf("adding an event handler of the ReplicaSet loop: %w", err)
-		}
-		c.synced = append(c.synced, registration.HasSynced)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting up the ReplicaSet loop: %w", err)
 	}
 	return c, nil
 }

@@ -1,6 +1,8 @@
 package watched
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -42,4 +44,18 @@ func Handler[T metav1.Object](changed func(old, current T)) cache.ResourceEventH
 			}
 		},
 	}
+}
+
+// Attach adds each handler to its informer. It returns functions that tell whether a handler
+// has been called for all that its informer held when it was filled.
+func Attach(handlers map[cache.SharedIndexInformer]cache.ResourceEventHandler) ([]cache.InformerSynced, error) {
+	var synced []cache.InformerSynced
+	for informer, handler := range handlers {
+		registration, err := informer.AddEventHandler(handler)
+		if err != nil {
+			return nil, fmt.Errorf("adding an event handler: %w", err)
+		}
+		synced = append(synced, registration.HasSynced)
+	}
+	return synced, nil
 }

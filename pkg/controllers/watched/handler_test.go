@@ -44,3 +44,18 @@ func TestHandler(t *testing.T) {
 		})
 	}
 }
+
+func TestAttach(t *testing.T) {
+	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})
+	handlers := map[cache.SharedIndexInformer]cache.ResourceEventHandler{informer: Handler(func(_, _ *corev1.Pod) {})}
+	synced, err := Attach(handlers)
+	if err != nil || len(synced) != 1 || synced[0]() {
+		t.Errorf("%d functions, %v, want one that waits for the informer", len(synced), err)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	informer.Run(stop) // and so it has ended
+	if _, err := Attach(handlers); err == nil {
+		t.Error("an informer that has ended calls no handler, and that must not go unnoticed")
+	}
+}

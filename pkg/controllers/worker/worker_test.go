@@ -150,10 +150,10 @@ func TestASyncThatWasPutOffIsNoFailureAndEndsNoBackoff(t *testing.T) {
 			gaps = append(gaps, time.Since(last))
 			last = time.Now()
 			failure := failures[len(gaps)-1]
-			switch failure {
-			case nil:
+			if failure == nil {
 				done()
-			case ErrPutOff:
+			}
+			if errors.Is(failure, ErrPutOff) {
 				return time.Minute, failure
 			}
 			return 0, failure
