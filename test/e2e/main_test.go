@@ -11,8 +11,6 @@ import (
 )
 
 // theLab is started by TestMain and shared by all tests.
-//
-//nolint:gochecknoglobals // made once, never written again
 var theLab = sync.OnceValues(startLab)
 
 // parallel is how many tests run at once. They mostly wait, so it may be more than
