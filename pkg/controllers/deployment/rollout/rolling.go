@@ -98,5 +98,8 @@ func (d *draft) waitingNote(total, current, newAvailable int64) string {
 		return fmt.Sprintf("waiting for Pods to become available: %d of %d new ones are, %d in all, at least %d must be; %s",
 			newAvailable, current, newAvailable+sum(d.old, dependablyAvailable), d.minAvailable(), d.surgeNote(total))
 	}
+	if newAvailable == current {
+		return "waiting for Pods that are not wanted any more to be gone"
+	}
 	return fmt.Sprintf("waiting for %d of %d Pods to become available", current-newAvailable, current)
 }

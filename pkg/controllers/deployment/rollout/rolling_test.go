@@ -151,3 +151,25 @@ func TestWhyHasTheNumbersInIt(t *testing.T) {
 		})
 	}
 }
+
+func TestTheNoteSaysWhatIsWaitedFor(t *testing.T) {
+	sized := sizedFor(10, 13)
+	tests := map[string]struct {
+		sets []*appsv1.ReplicaSet
+		want string
+	}{
+		"new Pods, with old ones still there": {[]*appsv1.ReplicaSet{replicaSet("v1", 8, 8, sized), replicaSet("v2", 5, 0, sized)},
+			"waiting for Pods to become available: 0 of 5 new ones are, 8 in all, at least 8 must be; 13 Pods are asked for in all, and maxSurge 3 allows 13"},
+		"new Pods alone": {[]*appsv1.ReplicaSet{replicaSet("v2", 10, 7, sized)}, "waiting for 3 of 10 Pods to become available"},
+		"old Pods to go": {[]*appsv1.ReplicaSet{replicaSet("v1", 0, 0, rsPods(2)), replicaSet("v2", 10, 10, sized)},
+			"waiting for Pods that are not wanted any more to be gone"},
+		"nothing": {[]*appsv1.ReplicaSet{replicaSet("v2", 10, 10, sized)}, "the rollout is complete"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, decide(t, snapshot(deployment(10), test.sets...)).Note); diff != "" {
+				t.Errorf("note (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
