@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/rest"
 )
@@ -100,12 +101,27 @@ func (c *Cluster) Stop() error {
 	}
 	for _, process := range slices.Backward(processes) {
 		stop := process.Stop
-		if process.Name == APIServer && !c.Component(Etcd).Alive() {
-			stop = process.Kill // it would wait a minute for etcd
+		if process.Name == APIServer {
+			stop = c.stopAPIServer
 		}
 		errs = append(errs, stop())
 	}
 	return errors.Join(append(errs, c.clear())...)
+}
+
+// watchersGrace is how long the API server may take to stop. All that it keeps is in etcd.
+const watchersGrace = 2 * time.Second
+
+// stopAPIServer stops the API server, which would wait for a minute for an etcd that is gone,
+// and as long for a client that watches (kubectl get --watch, in another terminal).
+func (c *Cluster) stopAPIServer() error {
+	server := c.Component(APIServer)
+	if !c.Component(Etcd).Alive() {
+		return server.Kill()
+	}
+	patience := time.AfterFunc(watchersGrace, func() { _ = server.Kill() }) // Stop says what came of it
+	defer patience.Stop()
+	return server.Stop()
 }
 
 // Kill ends all processes at once, without their consent, and removes Dir as Stop

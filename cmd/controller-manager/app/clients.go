@@ -101,7 +101,7 @@ func readKubeconfig(path, address string) (*rest.Config, error) {
 	if path == "" && address == "" {
 		config, err := rest.InClusterConfig()
 		if err != nil {
-			return nil, fmt.Errorf("there is no --kubeconfig, and this is no pod with a service account: %w", err)
+			return nil, fmt.Errorf("give --kubeconfig=FILE; without it this must be a pod with a service account: %w", err)
 		}
 		return config, nil
 	}
