@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/rand"
+	alphabet "k8s.io/apimachinery/pkg/util/rand" // only its encoding: nothing here is left to chance
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/dump"
 )
@@ -57,7 +57,7 @@ func templateHash(template *corev1.PodTemplateSpec, collisionCount *int32) strin
 		binary.LittleEndian.PutUint32(count[:], uint32(*collisionCount))
 		_, _ = hash.Write(count[:])
 	}
-	return rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
+	return alphabet.SafeEncodeString(fmt.Sprint(hash.Sum32()))
 }
 
 // replicaSetName is the Deployment's name, cut where the whole would be longer than an
