@@ -65,6 +65,12 @@ func TestStatusCounts(t *testing.T) {
 		"a node whose clock is a minute ahead delays its own pod by a minute": {
 			newSnapshot(2, []*corev1.Pod{newPod("a", ready(-time.Minute)), newPod("b", ready(time.Hour))}, minReady(10)),
 			counts{Replicas: 2, FullyLabeled: 2, Ready: 2, Available: 1, LookAgain: 69500 * time.Millisecond}},
+		"with our own clock an hour behind all pods mature an hour later, and one look suffices": {
+			newSnapshot(2, []*corev1.Pod{newPod("a", ready(-time.Hour)), newPod("b", ready(-time.Hour-time.Second))}, minReady(10)),
+			counts{Replicas: 2, FullyLabeled: 2, Ready: 2, LookAgain: time.Hour + 9500*time.Millisecond}},
+		"with our own clock an hour ahead they are available at once": {
+			newSnapshot(1, []*corev1.Pod{newPod("a", ready(time.Hour))}, minReady(10)),
+			counts{Replicas: 1, FullyLabeled: 1, Ready: 1, Available: 1}},
 		"a ready pod of which nobody knows since when is not available, and no time is waited": {
 			newSnapshot(1, []*corev1.Pod{newPod("a", readySinceNobodyKnows)}, minReady(10)),
 			counts{Replicas: 1, FullyLabeled: 1, Ready: 1}},
