@@ -1,12 +1,15 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
 
+// TestPauseHoldsTheRolloutButNotScaling: and what somebody does to a ReplicaSet directly is
+// undone, paused or not. kubernetes#98457, #20853, #28271.
 func TestPauseHoldsTheRolloutButNotScaling(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
@@ -29,6 +32,7 @@ func TestPauseHoldsTheRolloutButNotScaling(t *testing.T) {
 	if wrong := wrongCondition(st.deployments.now["web"], "Progressing", "Unknown DeploymentPaused"); wrong != "" {
 		t.Errorf("while paused: %s", wrong)
 	}
+	s.resizeByHand(webReplicaSet, 9, 5)
 
 	s.within(bounds{most: 7, least: 4}, func() {
 		s.kubectl("rollout", "resume", "deployment/web")
@@ -39,7 +43,26 @@ func TestPauseHoldsTheRolloutButNotScaling(t *testing.T) {
 	}
 	s.wantConditionSeen("web", "Progressing", "Unknown DeploymentPaused", "Deployment is paused")
 	s.wantConditionSeen("web", "Progressing", "Unknown DeploymentResumed", "Deployment is resumed")
-	s.wantPodCreates(5 + 5)
+	s.resizeByHand(st.withImage("web:2").Name, 9, 5)
+	s.resizeByHand(webReplicaSet, 2, 0)
+	if got := revisionOf(s.complete("web").deployments.now["web"]); got != 2 {
+		t.Errorf("the revision is %d, want 2: a size makes no new one", got)
+	}
+}
+
+// resizeByHand gives a ReplicaSet a size that is not the Deployment's wish, and waits until
+// it is put back.
+func (s *space) resizeByHand(name string, size, back int32) {
+	s.t.Helper()
+	generation := s.recorder.now().replicaSets.now[name].Generation
+	s.kubectl("scale", "replicaset/"+name, fmt.Sprintf("--replicas=%d", size))
+	s.until("the size of "+name+" to be put back", func(st *story) string {
+		rs := st.replicaSets.now[name]
+		if rs.Generation < generation+2 || *rs.Spec.Replicas != back || rs.Status.Replicas != back {
+			return tellReplicaSet(rs)
+		}
+		return ""
+	})
 }
 
 func TestADeploymentCreatedPausedMakesNothing(t *testing.T) {

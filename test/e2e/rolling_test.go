@@ -11,6 +11,8 @@ import (
 	"controller-manager/localcluster"
 )
 
+// TestRollingUpdateStaysWithinItsBounds: among the bounds are those that came to nothing
+// after rounding: openshift/origin#7700, emqx-operator#1267.
 func TestRollingUpdateStaysWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -22,6 +24,7 @@ func TestRollingUpdateStaysWithinItsBounds(t *testing.T) {
 		{"one replica with the defaults gets a second before the first goes", 1, "25%", "25%", bounds{most: 2, least: 1}},
 		{"one replica with both bounds 0 after rounding goes first", 1, "0", "25%", bounds{most: 1, least: 0}},
 		{"three replicas with both bounds 0 after rounding go one by one", 3, "0", "10%", bounds{most: 3, least: 2}},
+		{"three replicas with the defaults get a fourth before one goes", 3, "25%", "25%", bounds{most: 4, least: 3}},
 		{"surge only", 4, "1", "0", bounds{most: 5, least: 4}},
 		{"unavailable only", 4, "0", "1", bounds{most: 4, least: 3}},
 		{"percentages: surge is rounded up and unavailable down", 10, "25%", "25%", bounds{most: 13, least: 8}},
