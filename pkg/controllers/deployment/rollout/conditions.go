@@ -28,7 +28,7 @@ const (
 	messageUnavailable           = "Deployment does not have minimum availability."
 	messagePaused                = "Deployment is paused"
 	messageResumed               = "Deployment is resumed"
-	unlimited              int32 = math.MaxInt32 // "no deadline" and "keep every revision"
+	unlimited              int32 = math.MaxInt32 // "no deadline"
 )
 
 // deadline returns the Deployment's progress deadline, and false if it has none.

@@ -23,6 +23,8 @@ func TestReplicaFailureIsCopied(t *testing.T) {
 		return &c
 	}
 	before := *failure("quota", hour, hour)
+	over := before
+	over.Status = isFalse
 	tests := map[string]struct {
 		sets   []*appsv1.ReplicaSet
 		before []appsv1.DeploymentCondition
@@ -36,6 +38,8 @@ func TestReplicaFailureIsCopied(t *testing.T) {
 			[]*appsv1.ReplicaSet{replicaSet("v2", 1, 1, failing("limits"))}, []appsv1.DeploymentCondition{before}, failure("limits", hour, minute)},
 		"the same cause is not told again": {
 			[]*appsv1.ReplicaSet{replicaSet("v2", 1, 1, failing("quota"))}, []appsv1.DeploymentCondition{before}, failure("quota", hour, hour)},
+		"one that was False becomes True, as of when it failed": {
+			[]*appsv1.ReplicaSet{replicaSet("v2", 1, 1, failing("quota"))}, []appsv1.DeploymentCondition{over}, failure("quota", minute, minute)},
 		"it goes when none has it": {
 			[]*appsv1.ReplicaSet{replicaSet("v2", 1, 1)}, []appsv1.DeploymentCondition{before}, nil},
 	}

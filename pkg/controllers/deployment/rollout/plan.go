@@ -160,7 +160,7 @@ func (c *ReplicaSetChange) changesAnything() bool {
 // lowest revisions first. One that has or may have Pods is kept, and counts.
 func (d *draft) history() {
 	limit := d.Deployment.Spec.RevisionHistoryLimit
-	if limit == nil || *limit == unlimited {
+	if limit == nil { // the largest number keeps them all as well
 		return
 	}
 	kept := slices.DeleteFunc(slices.Clone(d.old), leaving)

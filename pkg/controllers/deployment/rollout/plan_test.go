@@ -267,6 +267,9 @@ func TestRollback(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := deployment(1, annotated(RollbackAnnotation, test.ask), annotated("change-cause", "two"), annotated(RevisionAnnotation, "4"))
+			if test.outcome == RolledBack {
+				d.Annotations["of"] = "the present template only"
+			}
 			plan := decide(t, snapshot(d, sets("3")...))
 			if test.image == "" {
 				if plan.Rollback != nil {

@@ -29,6 +29,8 @@ func TestRecreateTakesOneStep(t *testing.T) {
 		"old ReplicaSets are stopped first, all of them": {
 			deployment(3, recreate), []*appsv1.ReplicaSet{replicaSet("v1", 3, 3, sizedFor(3, 3)), replicaSet("v3", 1, 1, sizedFor(3, 3))}, nil,
 			[]string{"web-v1 3→0", "web-v3 1→0"}},
+		"also those of which no Pod has been seen yet": {
+			deployment(3, recreate), []*appsv1.ReplicaSet{replicaSet("v1", 3, 0, rsPods(0), sizedFor(3, 3))}, nil, []string{"web-v1 3→0"}},
 		"a terminating old Pod is waited for": {
 			deployment(3, recreate), []*appsv1.ReplicaSet{stopped},
 			map[types.UID][]*corev1.Pod{"web-v1": {pod(corev1.PodRunning, true)}}, nil},

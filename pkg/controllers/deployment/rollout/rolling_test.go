@@ -84,12 +84,17 @@ func TestRollingUpdateTakesOneStep(t *testing.T) {
 			deployment(10, bounds(3, 2)), []*appsv1.ReplicaSet{rs("v3", 5, 0, at10), rs("v2", 8, 7, at10)}, []string{"web-v3 5→1"}},
 		"of two old ones the broken Pods of the older go first": {
 			deployment(10), []*appsv1.ReplicaSet{rs("v1", 4, 2, at10), rs("v3", 6, 3, at10), rs("v2", 3, 3, at10)}, []string{"web-v1 4→2", "web-v3 6→3"}},
+		"what may go in one step may go once, not from each old one": {
+			deployment(10, bounds(3, 2)), []*appsv1.ReplicaSet{rs("v1", 4, 0, at10), rs("v3", 4, 0, at10), rs("v2", 5, 5, at10)},
+			[]string{"web-v1 4→0", "web-v3 4→3"}},
 		"broken and spare Pods of one ReplicaSet go in one write": {
 			deployment(4, bounds(1, 1)), []*appsv1.ReplicaSet{rs("v1", 4, 3, sizedFor(4, 5)), rs("v2", 1, 1, sizedFor(4, 5))}, []string{"web-v1 4→2"}},
 		"a revision that never worked is replaced all the same": {
 			deployment(4), []*appsv1.ReplicaSet{rs("v1", 4, 0, sizedFor(4, 5))}, []string{"create 1", "web-v1 4→3"}},
 		"Pods that are already condemned are not counted as available": {
 			deployment(10), []*appsv1.ReplicaSet{rs("v1", 8, 10, at10, rsPods(10)), rs("v2", 5, 1, at10)}, []string{"web-v1 8→7"}},
+		"nor are those of the new one": {
+			deployment(6, bounds(2, 1)), []*appsv1.ReplicaSet{rs("v1", 5, 5, sizedFor(6, 8)), rs("v2", 3, 5, sizedFor(6, 8), rsPods(5))}, []string{"web-v1 5→2"}},
 		"an old ReplicaSet that is being deleted is left alone and not relied on": {
 			deployment(4, bounds(1, 1)), []*appsv1.ReplicaSet{rs("v1", 2, 2, sizedFor(4, 5), rsDeleted), rs("v3", 2, 2, sizedFor(4, 5)), rs("v2", 1, 1, sizedFor(4, 5))}, nil},
 		"a new ReplicaSet that is being deleted is waited for": {

@@ -42,7 +42,7 @@ func TestScalingSpreadsTheDifference(t *testing.T) {
 			deployment(5, bounds(0, 1)), sets(rs("v1", 3, 3, sizedFor(6, 6)), rs("v2", 3, 3, sizedFor(6, 6))),
 			[]string{"web-v1 3→2"}},
 		"to nothing, without surge": {
-			deployment(0), sets(rs("v1", 8, 8, sizedFor(10, 13)), rs("v2", 5, 5, sizedFor(10, 13))),
+			deployment(0, bounds(3, 1)), sets(rs("v1", 8, 8, sizedFor(10, 13)), rs("v2", 5, 5, sizedFor(10, 13))),
 			[]string{"web-v2 5→0", "web-v1 8→0"}},
 		"a missing maximum is read from the status": {
 			deployment(20, bounds(0, 1), status(10)), sets(rs("v1", 5, 5, rsAnnotated(DesiredReplicasAnnotation, "10")), rs("v2", 5, 5, sizedFor(10, 10))),

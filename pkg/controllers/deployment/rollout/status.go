@@ -148,7 +148,7 @@ func terminating(sets []*appsv1.ReplicaSet) *int32 {
 // the times that it is reckoned by are whole seconds.
 func (r *report) lookAgain() time.Duration {
 	left, judged := r.timeLeft()
-	if !judged || left < 0 || r.complete() || r.Deployment.DeletionTimestamp != nil {
+	if !judged || left < 0 || r.Deployment.DeletionTimestamp != nil {
 		return 0
 	}
 	return left + time.Second

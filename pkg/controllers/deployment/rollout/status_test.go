@@ -68,12 +68,13 @@ func TestProgressingCondition(t *testing.T) {
 			deployment(10, reported(13, 5, 9)), half, Outcome{},
 			same(progressing(isTrue, ReasonFound, `Found new replica set "web-v2"`, 0, 0)), 601 * time.Second},
 		"more Pods are available": {
-			deployment(10, reported(13, 5, 8, updating(minute))), half, Outcome{}, same(updating(0)), 601 * time.Second},
+			deployment(10, reported(13, 5, 8, updating(minute)), func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 9 }), half, Outcome{},
+			same(updating(0)), 601 * time.Second},
 		"more are ready": {
 			deployment(10, reported(13, 5, 9, updating(minute)), func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 8 }), half, Outcome{},
 			same(updating(0)), 601 * time.Second},
 		"more are new": {
-			deployment(10, reported(13, 4, 9, updating(minute))), half, Outcome{}, same(updating(0)), 601 * time.Second},
+			deployment(10, reported(12, 4, 9, updating(minute))), half, Outcome{}, same(updating(0)), 601 * time.Second},
 		"fewer are old": {
 			deployment(10, reported(14, 5, 9, updating(minute))), half, Outcome{}, same(updating(0)), 601 * time.Second},
 		"progress after the deadline": {
