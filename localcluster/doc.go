@@ -17,6 +17,9 @@
 // handled in the same way. On Linux the kernel kills every one of them when the
 // process that called Start dies, however it dies; elsewhere Stop must be called.
 //
+// Proxy puts a proxy (package proxy) between the API server and one program, for tests
+// of what goes wrong on the way.
+//
 // The executables are built from source on first use, by the modules under
 // tools/, and kept in the user's cache folder (Build).
 //

@@ -19,6 +19,8 @@ const (
 	// OurUser is the controller-manager under test. It is in no group, so that
 	// it may do just what RBAC objects grant it by name.
 	OurUser = "controller-manager"
+	// BuiltinUser is kube-controller-manager.
+	BuiltinUser = "system:kube-controller-manager"
 
 	// mastersGroup is the group that RBAC lets do everything.
 	mastersGroup = "system:masters"
@@ -36,7 +38,7 @@ func (c *Cluster) KubeconfigPath(user string) string {
 func (c *Cluster) Kubeconfig(user string, groups ...string) (string, error) {
 	name := strings.NewReplacer(":", "-", "/", "-").Replace(strings.Join(append([]string{user}, groups...), ","))
 	path := c.layout.kubeconfig(name)
-	return path, c.writeKubeconfig(path, user, groups...)
+	return path, c.writeKubeconfig(path, c.URL, user, groups...)
 }
 
 // AdminConfig is a client configuration of the user admin, without a limit on
@@ -63,14 +65,14 @@ func (c *Cluster) RESTConfig(user string, groups ...string) (*rest.Config, error
 	}, nil
 }
 
-func (c *Cluster) writeKubeconfig(path, user string, groups ...string) error {
+func (c *Cluster) writeKubeconfig(path, url, user string, groups ...string) error {
 	pair, err := c.authority.client(user, groups...)
 	if err != nil {
 		return err
 	}
 	const name = "localcluster"
 	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: c.URL, CertificateAuthorityData: c.authority.pem}
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: url, CertificateAuthorityData: c.authority.pem}
 	config.AuthInfos[user] = &clientcmdapi.AuthInfo{ClientCertificateData: pair.certificate, ClientKeyData: pair.key}
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user}
 	config.CurrentContext = name

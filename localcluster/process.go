@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -48,6 +49,14 @@ type Process struct {
 
 	change sync.Mutex // held while the process is started or stopped
 	latest atomic.Pointer[run]
+}
+
+// Command is what the process was started with; another one can be made of it.
+func (p *Process) Command() Command {
+	command := p.command
+	command.Args = slices.Clone(command.Args)
+	command.Env = slices.Clone(command.Env)
+	return command
 }
 
 // PID is the process number of the latest run.

@@ -112,6 +112,15 @@ func TestRestartRunsTheSameAgain(t *testing.T) {
 	}
 }
 
+func TestACommandIsACopyToMakeAnotherOf(t *testing.T) {
+	process := launch(t, prepared(t), untilKilled)
+	command := process.Command()
+	command.Args[0] = "changed"
+	if again := process.Command(); again.Name != process.Name || again.Args[0] == "changed" {
+		t.Errorf("the command is %+v", again)
+	}
+}
+
 func TestADeathIsToldWithItsReason(t *testing.T) {
 	c := prepared(t)
 	process := launch(t, c, untilTold+"for i in 1 2 3 4 5; do echo line $i; done; exit 3")

@@ -168,11 +168,11 @@ func (c *Cluster) writeKubeconfigs() error {
 		return err
 	}
 	write := func(file, user string, groups ...string) error {
-		return c.writeKubeconfig(c.layout.kubeconfig(file), user, groups...)
+		return c.writeKubeconfig(c.layout.kubeconfig(file), c.URL, user, groups...)
 	}
 	return errors.Join(
 		write(AdminUser, AdminUser, mastersGroup),
-		write(ControllerManager, "system:kube-controller-manager"),
+		write(ControllerManager, BuiltinUser),
 		write(Scheduler, "system:kube-scheduler"),
 		write(Kwok, Kwok, mastersGroup),
 		write(OurUser, OurUser),

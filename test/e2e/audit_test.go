@@ -45,8 +45,19 @@ func (s *space) writes(since localcluster.AuditMark) []localcluster.AuditEntry {
 // whole time of the test, that were answered with the HTTP status.
 func (s *space) podCreates(status int) []localcluster.AuditEntry {
 	s.t.Helper()
+	return s.podRequests("create", status)
+}
+
+// podDeletes are those to delete a Pod.
+func (s *space) podDeletes(status int) []localcluster.AuditEntry {
+	s.t.Helper()
+	return s.podRequests("delete", status)
+}
+
+func (s *space) podRequests(verb string, status int) []localcluster.AuditEntry {
+	s.t.Helper()
 	return slices.DeleteFunc(s.writes(s.start), func(entry localcluster.AuditEntry) bool {
-		return entry.Verb != "create" || entry.Resource != "pods" || entry.Subresource != "" || entry.Code != status
+		return entry.Verb != verb || entry.Resource != "pods" || entry.Subresource != "" || entry.Code != status
 	})
 }
 

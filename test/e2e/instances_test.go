@@ -123,7 +123,7 @@ func (s *space) standAside() {
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), patience)
 		defer cancel()
-		if s.t.Failed() {
+		if s.t.Failed() && s.lab.ours {
 			// The long lease may be held by nobody who lives.
 			if err := s.client.CoordinationV1().Leases(leaseNamespace).Delete(ctx, leaseName, metav1.DeleteOptions{}); err != nil {
 				s.t.Errorf("removing the lease: %v", err)

@@ -37,6 +37,8 @@ type lab struct {
 	ours bool
 	// process runs the controllers under test.
 	process *localcluster.Process
+	// user is whom its kubeconfig names.
+	user string
 	// writers are the users as whom the controllers under test write.
 	writers []string
 }
@@ -75,11 +77,11 @@ func (l *lab) startControllers(ctx context.Context) error {
 		return fmt.Errorf("making a client: %w", err)
 	}
 	if !l.ours {
-		l.process = l.cluster.Component(localcluster.ControllerManager)
+		l.process, l.user = l.cluster.Component(localcluster.ControllerManager), localcluster.BuiltinUser
 		l.writers = []string{builtinDeployments, builtinReplicaSets}
 		return nil
 	}
-	l.writers = []string{localcluster.OurUser}
+	l.user, l.writers = localcluster.OurUser, []string{localcluster.OurUser}
 	if _, err := l.cluster.Kubectl(ctx, "apply", "--recursive", "-f", rbac); err != nil {
 		return fmt.Errorf("granting the permissions of the program under test: %w", err)
 	}

@@ -76,17 +76,10 @@ func TestAReplicaSetWithoutAnOwnerIsAdoptedAsAnOldOne(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
 	d := newDeployment("web", 2)
-	orphan := &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: d.Spec.Selector.MatchLabels},
-		Spec: appsv1.ReplicaSetSpec{
-			Replicas: new(int32(2)),
-			Selector: d.Spec.Selector,
-			Template: newDeployment("web", 2, image("web:0")).Spec.Template,
-		},
-	}
-	if _, err := s.client.AppsV1().ReplicaSets(s.name).Create(t.Context(), orphan, metav1.CreateOptions{}); err != nil {
-		t.Fatalf("creating a ReplicaSet: %v", err)
-	}
+	orphan := newReplicaSet("web", 2)
+	orphan.Name = "orphan"
+	orphan.Spec.Template.Spec.Containers[0].Image = "web:0"
+	s.createReplicaSet(orphan)
 	s.until("its two Pods", func(st *story) string { return wrongPods(st, 2) })
 
 	d = s.create(d)

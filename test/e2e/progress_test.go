@@ -92,6 +92,8 @@ func (s *space) rollOutLongAfter() {
 	s.untilCondition("clock", appsv1.DeploymentProgressing, timedOut)
 	for _, name := range names {
 		s.edit(name, image("web:2"))
+	}
+	for _, name := range names {
 		s.complete(name)
 	}
 	s.wantNoFalseAlarm(seconds * time.Second)
