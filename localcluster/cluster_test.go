@@ -140,6 +140,7 @@ func TestSideBySide(t *testing.T) {
 	t.Run("each has its nodes", func(t *testing.T) { testNodes(t, ours, 10); testNodes(t, builtin, 2) })
 	t.Run("each has the loops that were asked for", func(t *testing.T) { testLoops(t, ours, builtin) })
 	t.Run("pods do as their mode says", func(t *testing.T) { testModes(t, ours) })
+	t.Run("an image that cannot be pulled keeps a pod from running", func(t *testing.T) { testImages(t, ours) })
 	t.Run("a finalizer holds a deleted pod", func(t *testing.T) { testFinalizer(t, ours) })
 	t.Run("our user may do nothing by itself", func(t *testing.T) { testRights(t, ours) })
 	t.Run("the audit log counts requests", func(t *testing.T) { testAudit(t, ours) })

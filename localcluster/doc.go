@@ -32,6 +32,12 @@
 //	lab.controller-manager/mode: never   stays Pending
 //	lab.controller-manager/mode: fail    phase Failed 100 milliseconds after it was assigned
 //
+// No image is ever pulled, but some names stand for one that cannot be: one with the
+// tag 404 (web:404), and one of a registry in the domain "invalid", which RFC 6761 keeps
+// from existing (registry.invalid/web:1). A Pod that has one, also for an init container,
+// stays Pending with all its containers waiting, ImagePullBackOff, until it is deleted or
+// its image is changed to one that can be pulled.
+//
 // A Pod is only made ready while its phase is Pending, so a test may patch the
 // status of a running Pod and KWOK leaves it as patched. A Pod that was
 // deleted is removed at once, unless it has finalizers: then it stays

@@ -29,6 +29,9 @@ type Command struct {
 	URL string
 	// Ready reports nil once the program serves. nil: it counts as ready at once.
 	Ready func(context.Context) error
+	// Ends says that the program ends by itself, when it has done its work. Its end
+	// is then no death, whatever the exit code.
+	Ends bool
 }
 
 // Process is a program that runs beside the cluster, or one of its components.
@@ -186,7 +189,7 @@ func (p *Process) start() error {
 // watch waits for the end of a run and reports one that nobody asked for.
 func (p *Process) watch(r *run) {
 	r.wait()
-	if !r.wasAsked() {
+	if !r.wasAsked() && !p.command.Ends {
 		p.died(p.death(r))
 	}
 }

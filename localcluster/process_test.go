@@ -140,6 +140,26 @@ func TestADeathIsToldWithItsReason(t *testing.T) {
 	}
 }
 
+func TestTheEndOfAProgramThatEndsIsNoDeath(t *testing.T) {
+	c := prepared(t)
+	run := func(name string, ends bool) *Process {
+		process, err := c.Launch(patient(t), Command{Name: name, Path: "/bin/sh", Args: []string{"-c", "exit 3"}, Ends: ends})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-process.Done()
+		return process
+	}
+	if got := run("job", true).ExitCode(); got != 3 {
+		t.Errorf("exit code is %d, want 3", got)
+	}
+	run("server", false)
+	var death *DeathError
+	if err := <-c.Died(); !errors.As(err, &death) || death.Name != "server" {
+		t.Errorf("the first death is %v, want that of the server", err)
+	}
+}
+
 func TestLaunchReportsAProgramThatDoesNotStart(t *testing.T) {
 	c := prepared(t)
 	_, err := c.Launch(patient(t), Command{
