@@ -8,7 +8,8 @@ APP     := controller-manager/cmd/controller-manager/app
 LDFLAGS := -s -w -X $(APP).version=$(VERSION) -X $(APP).commit=$(COMMIT)
 
 # The Go modules of this repository: the product, and what only its tests need.
-MODULES := . localcluster test/e2e
+# test/conformance/specs is left out: it is one file, and takes minutes to compile.
+MODULES := . localcluster test/e2e test/conformance
 
 # Each stage prints its name before and its time after.
 STAGE   := .ci/stage
@@ -39,6 +40,7 @@ build: ## Build bin/controller-manager: static, stripped, with its version
 .PHONY: unit
 unit: race-needs ## Unit tests with the race detector
 	@$(GO) test -race ./...
+	@$(GO) test -C test/conformance -race ./...
 
 .PHONY: lint
 lint: bin/golangci-lint ## Linters, the import rule among them
@@ -56,9 +58,14 @@ cluster-build: bin/localcluster ## Build the local control plane (about 8 minute
 cluster-test: race-needs ## Tests of the local control plane itself
 	@$(GO) test -C localcluster -race -p 1 -count=1 -timeout 15m ./...
 
+.PHONY: conformance
+conformance: build cluster-build bin/conformance ## Kubernetes' own tests of both kinds (CONTROLLERS=builtin: of the built-in loops)
+	@$(STAGE) "conformance: build the specs" $(MAKE) --no-print-directory bin/conformance-specs
+	@$(STAGE) "conformance: run the specs" bin/conformance
+
 .PHONY: tidy
 tidy: ## Bring the go.mod files up to date
-	@for module in $(MODULES); do $(GO) mod tidy -C $$module || exit 1; done
+	@for module in $(MODULES) test/conformance/specs; do $(GO) mod tidy -C $$module || exit 1; done
 
 .PHONY: clean
 clean: ## Remove what was built here (not the cached control plane)
@@ -71,6 +78,13 @@ race-needs:
 
 bin/localcluster: localcluster/go.mod $(shell find localcluster -not -path '*/tools/*' \( -name '*.go' -o -name '*.yaml' \))
 	@$(GO) build -C localcluster -o ../bin/localcluster ./cmd/localcluster
+
+bin/conformance: $(shell find localcluster test/conformance -not -path '*/tools/*' -not -path '*/specs/*' \( -name '*.go' -o -name '*.yaml' -o -name go.mod \))
+	@$(GO) build -C test/conformance -o ../../bin/conformance ./cmd/conformance
+
+# Without C, like the programs of the local cluster, with which it shares most packages.
+bin/conformance-specs: test/conformance/specs/go.mod test/conformance/specs/go.sum test/conformance/specs/main.go
+	@CGO_ENABLED=0 $(GO) build -C test/conformance/specs -ldflags '-s -w' -o ../../../bin/conformance-specs .
 
 bin/golangci-lint: tools/golangci-lint/go.mod
 	@$(GO) build -C tools/golangci-lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
