@@ -108,6 +108,12 @@ func (p *Process) Kill() error {
 	return nil
 }
 
+// MayEnd tells that the latest run is expected to end by itself: that is no death then,
+// which would be told to Cluster.Died and keep the cluster's folder.
+func (p *Process) MayEnd() {
+	p.latest.Load().markAsked()
+}
+
 // Freeze stops the process where it is, with SIGSTOP, until Thaw.
 func (p *Process) Freeze() error {
 	if err := p.latest.Load().signal(syscall.SIGSTOP); err != nil {

@@ -121,6 +121,18 @@ func TestACommandIsACopyToMakeAnotherOf(t *testing.T) {
 	}
 }
 
+func TestAnEndThatWasExpectedIsNoDeath(t *testing.T) {
+	c := prepared(t)
+	process := launch(t, c, untilTold+"exit 3")
+	process.MayEnd()
+	tell(t, c)
+	<-process.Done()
+	if got := process.ExitCode(); got != 3 {
+		t.Errorf("exit code is %d, want 3", got)
+	}
+	wantNoDeath(t, c)
+}
+
 func TestADeathIsToldWithItsReason(t *testing.T) {
 	c := prepared(t)
 	process := launch(t, c, untilTold+"for i in 1 2 3 4 5; do echo line $i; done; exit 3")

@@ -78,6 +78,7 @@ func TestALeaderThatWasFrozenWritesNothingMore(t *testing.T) {
 	if err := leader.process.Freeze(); err != nil {
 		t.Fatal(err)
 	}
+	leader.process.MayEnd()
 	s.untilHeld(first)
 	s.complete("web")
 	s.edit("web", image("web:3"))

@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"controller-manager/localcluster/proxy"
+)
+
+// TestOnALossyWire breaks requests and connections of the controllers.
+func TestOnALossyWire(t *testing.T) {
+	b := behindProxy(t)
+	// Whatever becomes of the first creates, the number of Pods is right in the end.
+	// kubernetes#67662.
+	tests := map[string]struct {
+		times  int
+		action proxy.Action
+		twice  bool // the built-in loops make a Pod again whose create was not answered
+	}{
+		"creates whose answers are lost":          {times: 3, action: proxy.LoseAnswer(), twice: true},
+		"creates that never arrive":               {times: 3, action: proxy.Drop()},
+		"creates that the server has no time for": {times: 3, action: proxy.Answer(apierrors.NewTimeoutError("too slow", 0))},
+		"creates that trip the server":            {times: 3, action: proxy.Answer(apierrors.NewInternalError(fmt.Errorf("a fault")))},
+		"creates under names that are taken":      {times: 10, action: proxy.Answer(apierrors.NewAlreadyExists(schema.GroupResource{Resource: "pods"}, "web"))},
+		"creates that are told to wait":           {times: 3, action: proxy.Answer(apierrors.NewTooManyRequests("later", 1))},
+	}
+	t.Run("creates", func(t *testing.T) {
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := b.newSpace(t)
+				rule := b.act(t, proxy.Rule{
+					Match: proxy.Match{Verb: "create", Resource: "pods", Namespace: s.name},
+					Times: test.times, Action: test.action,
+				})
+				s.wantSoManyPods(5, test.twice && !s.lab.ours)
+				if got := rule.Hits(); got != test.times {
+					t.Errorf("%d creates went wrong, want %d", got, test.times)
+				}
+			})
+		}
+	})
+	t.Run("a rollout in a storm of other writers", func(t *testing.T) {
+		b.newSpace(t).rollOutInAStorm(b.CutConnections)
+	})
+}
+
+// wantSoManyPods creates a Deployment and waits until it has as many Pods as it should;
+// unless surplus is allowed, it never had more.
+func (s *space) wantSoManyPods(n int32, surplus bool) {
+	s.t.Helper()
+	s.create(newDeployment("web", n))
+	s.complete("web")
+	st := s.until("the right number of Pods", func(st *story) string { return wrongPods(st, n) })
+	if got := len(s.podCreates(http.StatusCreated)); got > int(n) && !surplus {
+		s.t.Errorf("%d Pods were created, want %d", got, n)
+	}
+	for _, line := range st.eventsAbout("ReplicaSet", webReplicaSet) {
+		if s.lab.ours && strings.Contains(line, "already exists") {
+			s.t.Errorf("an event about a name that was taken: %s", line)
+		}
+	}
+}
+
+// rollOutInAStorm rolls out while another client annotates the Deployment and its
+// ReplicaSets without a pause, and connections break. argo-rollouts#4073, #3316, #2522,
+// #3080, #3331.
+func (s *space) rollOutInAStorm(cut func()) {
+	s.t.Helper()
+	const size = 12
+	s.create(newDeployment("web", size, rolling("1", "1")))
+	s.complete("web")
+	s.within(bounds{most: size + 1, least: size - 1}, func() {
+		generation := s.edit("web", image("web:2")).Generation
+		for gust := 1; incomplete(s.deployment("web"), generation) != ""; gust++ {
+			if s.t.Context().Err() != nil {
+				s.t.Fatal("the rollout does not end")
+			}
+			s.annotateAll(fmt.Sprint(gust))
+			if gust%10 == 1 {
+				cut()
+			}
+		}
+	})
+	st := s.complete("web")
+	if got := len(st.replicaSets.now); got != 2 {
+		s.t.Errorf("there are %d ReplicaSets, want 2", got)
+	}
+	s.untilWritten()
+	mark := s.lab.mark(s.t)
+	s.untilWritten()
+	s.wantNoWrites(mark)
+}
+
+// annotateAll writes an annotation of another client's to the Deployment and all its
+// ReplicaSets.
+func (s *space) annotateAll(value string) {
+	s.t.Helper()
+	patch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{"storm":%q}}}`, value))
+	apps := s.client.AppsV1()
+	if _, err := apps.Deployments(s.name).Patch(s.t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		s.t.Fatalf("annotating the Deployment: %v", err)
+	}
+	for _, rs := range s.recorder.now().replicaSets.present() {
+		_, err := apps.ReplicaSets(s.name).Patch(s.t.Context(), rs.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			s.t.Fatalf("annotating ReplicaSet %s: %v", rs.Name, err)
+		}
+	}
+}
