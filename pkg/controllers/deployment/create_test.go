@@ -143,3 +143,44 @@ func TestAReplicaSetThatTheServerChangesIsReportedNotTrippedOver(t *testing.T) {
 		t.Errorf("Progressing is %q, %v", progressReason(l.written().Status), err)
 	}
 }
+
+func TestACollisionEndsTheStep(t *testing.T) {
+	l := newLoop(t, deployment(), replicaSet("v1", 3))
+	l.refuse("create", "replicasets", apierrors.NewAlreadyExists(appsv1.Resource("replicasets"), "web"))
+	l.server.PrependReactor("get", "replicasets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, replicaSet("v3", 1), nil
+	})
+	if _, err := l.run(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"create replicasets", "update deployments/status"}, l.writes()); diff != "" {
+		t.Errorf("no old Pod may go for a ReplicaSet that was not made (-want +got):\n%s", diff)
+	}
+}
+
+func TestACreateThatWorksEndsTheHoldingBack(t *testing.T) {
+	l := newLoop(t, deployment())
+	l.refuse("create", "replicasets", errors.New("quota says no"))
+	if _, err := l.run(); err == nil {
+		t.Fatal("not refused")
+	}
+	l.server.ReactionChain = l.server.ReactionChain[1:]
+	l.clock.(*clocktesting.FakePassiveClock).SetTime(now.Add(time.Hour))
+	l.show(l.written())
+	if _, err := l.run(); err != nil {
+		t.Fatal(err)
+	}
+	if left := l.creates.Left(keyOf(deployment()), "d1/1", now); left != 0 {
+		t.Errorf("the next create is held back for %s", left)
+	}
+}
+
+func TestARaisedRevisionIsReportedInTheSameStep(t *testing.T) {
+	l := newLoop(t, deployment(), replicaSet("v2", 3), replicaSet("v3", 0))
+	if _, err := l.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.written().Annotations["deployment.kubernetes.io/revision"]; got != "4" {
+		t.Errorf("the Deployment carries revision %q, want the 4 that its ReplicaSet has just got", got)
+	}
+}

@@ -92,7 +92,8 @@ func (c *Controller) wakeOwner(namespace string, reference *metav1.OwnerReferenc
 }
 
 // wakeAdopters wakes the Deployments whose selector matches a ReplicaSet without a
-// controller. There should be one at most; ownership keeps two from sharing it.
+// controller. There should be one at most; ownership keeps two from sharing it, and an
+// empty selector from taking everything.
 func (c *Controller) wakeAdopters(rs *appsv1.ReplicaSet) {
 	candidates, err := c.deployments.Deployments(rs.Namespace).List(labels.Everything())
 	if err != nil {
@@ -100,7 +101,7 @@ func (c *Controller) wakeAdopters(rs *appsv1.ReplicaSet) {
 	}
 	for _, d := range candidates {
 		selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
-		if err == nil && !selector.Empty() && selector.Matches(labels.Set(rs.Labels)) {
+		if err == nil && selector.Matches(labels.Set(rs.Labels)) {
 			c.queue.Add(keyOf(d))
 		}
 	}
