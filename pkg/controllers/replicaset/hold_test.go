@@ -8,6 +8,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"controller-manager/pkg/controllers/worker"
 )
 
 func TestARefusalThatReadsDifferentEachTimeIsNotTriedWithoutPause(t *testing.T) {
@@ -69,5 +71,28 @@ func TestWhatIsOnlyToBeTriedAgainIsNotReported(t *testing.T) {
 	l.failWeb("somebody was faster")
 	if got := l.status().Conditions; len(got) != 0 || len(l.told()) != 0 {
 		t.Errorf("conditions %v", got)
+	}
+}
+
+func TestACreateThatWorksEndsTheHoldingBack(t *testing.T) {
+	l := newLoop(t, newReplicaSet(1, 0))
+	l.trouble = failing("create", apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("quota")))
+	refused := l.clock.Now()
+	l.failWeb("quota")
+	l.trouble = nil
+	l.catchUp()
+	l.syncWeb()
+	l.expectActive(1)
+	if left := l.creates.Left(web, generation(newReplicaSet(1, 0)), refused); left != 0 {
+		t.Errorf("the next create is held back for %s", left)
+	}
+}
+
+// TestWaitingIsNoSuccess: a sync that only waits must not end the backoff of one that failed.
+func TestWaitingIsNoSuccess(t *testing.T) {
+	l := newLoop(t, newReplicaSet(3, 0))
+	l.syncWeb()
+	if _, err := l.sync(t.Context(), web); !errors.Is(err, worker.ErrPutOff) {
+		t.Errorf("a sync that waits for its own creates ends with %v, want to be put off", err)
 	}
 }
