@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -33,13 +34,15 @@ type apiServer struct {
 	pod         *corev1.Pod // the only Pod there is, if any
 	requests    []string    // "user METHOD /path"
 	agents      map[string]bool
+	formats     map[string]bool // of requests, "body; answer"
+	renewals    []time.Time     // when the lease was written
 	connections int
 	refuses     func(*http.Request) *metav1.Status
 }
 
 func newAPIServer(t *testing.T) *apiServer {
 	t.Helper()
-	s := &apiServer{t: t, closing: make(chan struct{}), agents: map[string]bool{}}
+	s := &apiServer{t: t, closing: make(chan struct{}), agents: map[string]bool{}, formats: map[string]bool{}}
 	s.Server = httptest.NewUnstartedServer(s)
 	s.EnableHTTP2 = true
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -107,6 +110,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, user+" "+r.Method+" "+r.URL.Path)
 	s.agents[r.UserAgent()] = true
+	s.formats[r.Header.Get("Content-Type")+"; "+r.Header.Get("Accept")] = true
 	refuses := s.refuses
 	s.mu.Unlock()
 	if refuses != nil {
@@ -212,6 +216,7 @@ func (s *apiServer) leases(w http.ResponseWriter, r *http.Request) {
 	if s.lease != nil {
 		version, _ = strconv.Atoi(s.lease.ResourceVersion)
 	}
+	s.renewals = append(s.renewals, time.Now())
 	s.lease = decode(s.t, r, &coordinationv1.Lease{})
 	s.lease.TypeMeta = metav1.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1"}
 	s.lease.ResourceVersion = strconv.Itoa(version + 1)

@@ -79,6 +79,7 @@ func reviewClient(kubeconfig string, main *rest.Config) (*kubernetes.Clientset, 
 // protect puts the guard before a handler.
 func (g *guard) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache, private") // another moment, or another user, has another answer
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
 			http.Error(w, "only GET, HEAD and POST are served", http.StatusMethodNotAllowed)
 			return

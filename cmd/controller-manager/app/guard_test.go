@@ -118,6 +118,16 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+func TestAnswersAreNotToBeKeptByWhoIsInBetween(t *testing.T) {
+	guard, _ := newGuardWith(t)
+	handler := guard.protect(http.NotFoundHandler())
+	for _, path := range []string{"/healthz", "/metrics"} {
+		if got := read(t, handler, path).Header().Get("Cache-Control"); got != "no-cache, private" {
+			t.Errorf("%s may be kept: %q", path, got)
+		}
+	}
+}
+
 func TestTheAPIServerIsToldEverythingAboutWhoAsks(t *testing.T) {
 	guard, api := newGuardWith(t)
 	ask(guard, http.MethodGet, "/metrics", "Bearer good", nil)

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	clientgoelection "k8s.io/client-go/tools/leaderelection"
@@ -41,13 +42,17 @@ func (h health) addTo(mux *http.ServeMux) {
 }
 
 // healthHandler answers "ok", or 500 and the list of checks with what is wrong. With
-// ?verbose it always answers with the list. The format is that of the health
-// endpoints of Kubernetes.
+// ?verbose it always answers with the list; a check named by ?exclude= is not asked. The
+// format is that of the health endpoints of Kubernetes.
 func healthHandler(name string, checks []healthCheck) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var report strings.Builder
 		failed := false
 		for _, check := range checks {
+			if slices.Contains(r.URL.Query()["exclude"], check.name) {
+				fmt.Fprintf(&report, "[+]%s excluded: ok\n", check.name)
+				continue
+			}
 			if err := check.ask(); err != nil {
 				failed = true
 				fmt.Fprintf(&report, "[-]%s failed: %v\n", check.name, err)

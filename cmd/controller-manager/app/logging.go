@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strconv"
 
 	"k8s.io/klog/v2"
@@ -32,15 +33,20 @@ func setUpLogging(options *Options, stderr io.Writer) error {
 }
 
 // jsonHandler writes one object a line, with the keys that the JSON logs of Kubernetes
-// have: "ts" (seconds since 1970), "v" (verbosity; not for errors), "msg", "err".
+// have: "ts" (seconds since 1970), "caller" (folder/file.go:line), "v" (verbosity; not for
+// errors), "msg", "err". Errors have a "level" beside them.
 func jsonHandler(verbosity int, w io.Writer) slog.Handler {
 	return slog.NewJSONHandler(w, &slog.HandlerOptions{
-		Level: slog.Level(-verbosity), // as logr maps verbosity to levels
+		AddSource: true,
+		Level:     slog.Level(-verbosity), // as logr maps verbosity to levels
 		ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
 			if len(groups) > 0 {
 				return attr
 			}
 			switch value := attr.Value.Any().(type) {
+			case *slog.Source:
+				folder, file := filepath.Split(value.File)
+				return slog.String("caller", fmt.Sprintf("%s/%s:%d", filepath.Base(folder), file, value.Line))
 			case slog.Level:
 				if value > slog.LevelInfo {
 					return slog.String("level", "error")

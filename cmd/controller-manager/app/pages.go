@@ -3,10 +3,8 @@ package app
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"net/http"
 	"net/http/pprof"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,34 +33,14 @@ func pages(options *Options, registry *prometheus.Registry, health health, logge
 	return mux
 }
 
-// statusz says in a few lines what is running, since when, and where to read on.
-func statusz(started time.Time, build metrics.Build, paths []string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeText(w, fmt.Sprintf("controller-manager statusz\n\n"+
-			"Started: %s\nUp: %s\nGo version: %s\nBinary version: %s\nCommit: %s\nPaths: %s\n",
-			started.UTC().Format(time.RFC3339), time.Since(started).Round(time.Second),
-			build.GoVersion, build.Version, build.Commit, strings.Join(paths, " ")))
-	})
-}
-
-// flagz lists the value of each flag, one a line.
-func flagz(flags *flag.FlagSet) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		var text strings.Builder
-		text.WriteString("controller-manager flagz\n\n")
-		flags.VisitAll(func(f *flag.Flag) { fmt.Fprintf(&text, "%s=%s\n", f.Name, f.Value) })
-		writeText(w, text.String())
-	})
-}
-
-// configz is the same as an object, for programs. Its settings are written as --config
-// takes them.
+// configz lists the settings for programs, written as --config takes them.
 func configz(flags *flag.FlagSet) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		settings := map[string]string{}
 		flags.VisitAll(func(f *flag.Flag) { settings[f.Name] = f.Value.String() })
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		// A client that has gone away is no concern of ours.
-		_ = json.NewEncoder(w).Encode(map[string]any{"controller-manager": settings})
+		_ = json.NewEncoder(w).Encode(map[string]any{program: settings})
 	})
 }

@@ -47,6 +47,10 @@ func TestHealth(t *testing.T) {
 		"ready, alive or not": {health{alive: check("a", bad), ready: check("r", good)}, "/readyz", 200, "ok"},
 		"not ready": {health{ready: check("r", bad)}, "/readyz?verbose", 500,
 			"[+]ping ok\n[-]r failed: it is stuck\nreadyz check failed\n"},
+		"a check that is left out": {health{alive: check("a", bad)}, "/livez?verbose&exclude=a", 200,
+			"[+]ping ok\n[+]a excluded: ok\nlivez check passed\n"},
+		"another one that is left out": {health{alive: check("a", bad)}, "/livez?exclude=b", 500,
+			"[+]ping ok\n[-]a failed: it is stuck\nlivez check failed\n"},
 		"alive, ready or not": {health{ready: check("r", bad)}, "/livez", 200, "ok"},
 	}
 	for name, test := range tests {
@@ -100,7 +104,7 @@ func TestPages(t *testing.T) {
 	}{
 		"metrics are those of the registry":    {nil, "/metrics", 200, []string{"\ncontroller_manager_build_info{", "\ngo_goroutines "}},
 		"statusz says which version, and more": {nil, "/statusz", 200, []string{"\nStarted: ", "\nUp: ", "\nBinary version: ", " /metrics "}},
-		"flagz lists each flag":                {[]string{"-v=3"}, "/flagz", 200, []string{"\nv=3\n", "\ncontrollers=*\n", "\nleader-elect=true\n"}},
+		"flagz lists each flag":                {[]string{"-v=3"}, "/flagz", 200, []string{"\nv=3\n", "\ncontrollers=[*]\n", "\nleader-elect=true\n"}},
 		"profiles are there where asked for":   {[]string{"--profiling"}, "/debug/pprof/", 200, []string{"goroutine"}},
 		"each of them":                         {[]string{"--profiling"}, "/debug/pprof/goroutine?debug=1", 200, []string{"goroutine profile"}},
 		"statusz says so":                      {[]string{"--profiling"}, "/statusz", 200, []string{"/debug/pprof/"}},

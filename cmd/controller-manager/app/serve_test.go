@@ -248,3 +248,8 @@ func TestWhatTheServerSaysIsForTheDetailedLog(t *testing.T) {
 		}
 	}
 }
+
+// insecure is a client that believes every server.
+func insecure() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}

@@ -200,3 +200,30 @@ func TestRunWaitsForTheSyncsUnderWayAndBeginsNoMore(t *testing.T) {
 		}
 	})
 }
+
+func TestAsManySyncsAtOnceAsThereAreWorkers(t *testing.T) {
+	const workers = 3
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var busy atomic.Int32
+		queue, ended := NewQueue(""), make(chan struct{})
+		pool := Pool{Kind: "deployment", Queue: queue, Sync: func(context.Context, types.NamespacedName) (time.Duration, error) {
+			busy.Add(1)
+			<-ctx.Done()
+			return 0, nil
+		}}
+		for n := range workers + 2 {
+			queue.Add(types.NamespacedName{Name: string(rune('a' + n))})
+		}
+		go func() {
+			pool.Run(ctx, workers)
+			close(ended)
+		}()
+		synctest.Wait()
+		if got := busy.Load(); got != workers {
+			t.Errorf("%d keys are synced at once, want %d", got, workers)
+		}
+		cancel()
+		<-ended
+	})
+}
