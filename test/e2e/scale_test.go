@@ -114,20 +114,3 @@ func TestADeletedPodIsReplaced(t *testing.T) {
 	s.complete("web")
 	s.wantPodCreates(3)
 }
-
-func TestAFailedPodIsReplacedAndLeftAlone(t *testing.T) {
-	t.Parallel()
-	s := newSpace(t)
-	s.create(newDeployment("web", 2))
-	failed := s.complete("web").pods.present()[0].Name
-	s.patchPod(failed, `{"status":{"phase":"Failed","reason":"Evicted"}}`, "status")
-	s.until("a third Pod", func(st *story) string { return wrongPods(st, 3) })
-	st := s.complete("web")
-	if st.pods.now[failed] == nil {
-		t.Errorf("the failed Pod was deleted, want it left for its reader")
-	}
-	if got := st.deployments.now["web"].Status.Replicas; got != 2 {
-		t.Errorf("the status counts %d Pods, want 2 without the failed one", got)
-	}
-	s.wantPodCreates(3)
-}
