@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -25,36 +26,97 @@ func somethingLeft(st *story) string {
 	return ""
 }
 
+// TestDeleteInTheForegroundMakesNothingNew: not even if somebody changes what is being
+// deleted. kubernetes#24934, #47960, openshift/origin#14805, kubernetes#115570.
 func TestDeleteInTheForegroundMakesNothingNew(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
 	s.create(newDeployment("web", 3, held()))
 	pods := s.complete("web").pods.present()
 	s.kubectl("delete", "deployment/web", "--cascade=foreground", "--wait=false")
-	s.until("all Pods to be Terminating", func(st *story) string {
-		for _, pod := range st.pods.present() {
-			if pod.DeletionTimestamp == nil {
-				return pod.Name + " is not"
-			}
-		}
-		return ""
-	})
-
-	generation := s.edit("web", image("web:2"), replicas(5)).Generation
-	s.untilDeployment("web", "to be looked at while it is deleted", func(d *appsv1.Deployment) string {
-		if d.Status.ObservedGeneration < generation {
-			return fmt.Sprintf("generation %d is observed, not %d", d.Status.ObservedGeneration, generation)
-		}
-		return ""
-	})
+	s.until("all Pods to be Terminating", stillWanted)
+	s.edit("web", image("web:2"), replicas(5))
+	s.untilObserved()
+	rs := s.recorder.now().withImage("web:1")
+	s.createPod(bare("bare", rs.Spec.Template.Labels))
+	s.untilLookedAt(rs.Name, 6)
+	if owner := metav1.GetControllerOf(s.recorder.now().pods.now["bare"]); owner != nil {
+		t.Errorf("a Pod was adopted by %s %s, which is being deleted", owner.Kind, owner.Name)
+	}
+	s.deletePod("bare")
 	for _, pod := range pods {
 		s.release(pod.Name)
 	}
 	st := s.until("everything to be gone", somethingLeft)
-	if replicaSets, pods := st.replicaSets.born(), st.pods.born(); replicaSets != 1 || pods != 3 {
-		t.Errorf("%d ReplicaSets and %d Pods were made in all, want 1 and 3", replicaSets, pods)
+	if replicaSets, pods := st.replicaSets.born(), st.pods.born(); replicaSets != 1 || pods != 3+1 {
+		t.Errorf("%d ReplicaSets and %d Pods were made in all, want 1 and 3, and the bare one", replicaSets, pods)
 	}
 	s.wantPodCreates(3)
+}
+
+// bare is a Pod of nobody's.
+func bare(name string, labels map[string]string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Spec:       newDeployment("web", 1).Spec.Template.Spec,
+	}
+}
+
+// untilLookedAt gives a ReplicaSet a size that nobody wants and waits until it was looked
+// at with that.
+func (s *space) untilLookedAt(replicaSet string, size int32) {
+	s.t.Helper()
+	s.kubectl("scale", "replicaset/"+replicaSet, fmt.Sprintf("--replicas=%d", size))
+	s.until("ReplicaSet "+replicaSet+" to be looked at", func(st *story) string {
+		if rs := st.replicaSets.now[replicaSet]; *rs.Spec.Replicas != size || rs.Status.ObservedGeneration < rs.Generation {
+			return tellReplicaSet(rs)
+		}
+		return ""
+	})
+}
+
+// TestAReplicaSetDeletedInTheForegroundIsMadeAgainOnceItIsGone: until then nothing is made
+// in its place; and it never has a finalizer of its Deployment's. kubernetes#24934, #47960.
+func TestAReplicaSetDeletedInTheForegroundIsMadeAgainOnceItIsGone(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(newDeployment("web", 3, held(), func(d *appsv1.Deployment) { d.Finalizers = []string{hold} }))
+	before := s.complete("web")
+	rs := before.withImage("web:1")
+	if len(rs.Finalizers) != 0 {
+		t.Errorf("the ReplicaSet has the finalizers %v, want none", rs.Finalizers)
+	}
+	s.kubectl("delete", "replicaset/"+rs.Name, "--cascade=foreground", "--wait=false")
+	s.until("all Pods to be Terminating", stillWanted)
+	s.edit("web", historyLimit(5))
+	s.untilObserved()
+	if s.lab.ours { // the built-in loop scales a ReplicaSet back that is being deleted
+		s.untilLookedAt(rs.Name, 4)
+	}
+	if st := s.recorder.now(); st.replicaSets.born() != 1 || st.pods.born() != 3 {
+		t.Errorf("%d ReplicaSets and %d Pods were made beside what is being deleted, want 1 and 3", st.replicaSets.born(), st.pods.born())
+	}
+	s.letGo()
+	after := s.complete("web")
+	if again := after.withImage("web:1"); again.Name != rs.Name || again.UID == rs.UID {
+		t.Errorf("the ReplicaSet is %s with the UID %s, want %s made again", again.Name, again.UID, rs.Name)
+	}
+	if count := after.deployments.now["web"].Status.CollisionCount; count != nil {
+		t.Errorf("the collision count is %d, want none", *count)
+	}
+	s.wantPodCreates(3 + 3)
+	s.letGo()
+	s.edit("web", func(d *appsv1.Deployment) { d.Finalizers = nil })
+}
+
+// stillWanted says which Pod is not being deleted, if one is not.
+func stillWanted(st *story) string {
+	for _, pod := range st.pods.present() {
+		if pod.DeletionTimestamp == nil {
+			return pod.Name + " is not being deleted"
+		}
+	}
+	return ""
 }
 
 func TestDeleteThatOrphansLeavesEverythingToTheNextDeployment(t *testing.T) {

@@ -22,7 +22,7 @@ func TestAQuotaThatRefusesPodsIsReportedAndHeals(t *testing.T) {
 		forbidden   = 403
 	)
 	s := newSpace(t)
-	s.limitPods(allowed)
+	s.limit(corev1.ResourcePods, allowed)
 	s.create(newDeployment("web", wanted))
 	s.untilCondition("web", appsv1.DeploymentReplicaFailure, "True FailedCreate")
 	s.until("the allowed Pods", func(st *story) string { return wrongPods(st, allowed) })
@@ -43,9 +43,7 @@ func TestAQuotaThatRefusesPodsIsReportedAndHeals(t *testing.T) {
 		t.Errorf("the ReplicaSet's conditions are %v, want ReplicaFailure", got)
 	}
 
-	if err := s.client.CoreV1().ResourceQuotas(s.name).Delete(t.Context(), "few", metav1.DeleteOptions{}); err != nil {
-		t.Fatalf("deleting the quota: %v", err)
-	}
+	s.unlimit()
 	s.complete("web")
 	s.untilDeployment("web", "no ReplicaFailure", func(d *appsv1.Deployment) string {
 		return wrongCondition(d, appsv1.DeploymentReplicaFailure, "")
@@ -53,13 +51,13 @@ func TestAQuotaThatRefusesPodsIsReportedAndHeals(t *testing.T) {
 	s.wantPodCreates(wanted)
 }
 
-// limitPods makes a quota and waits until it is in force.
-func (s *space) limitPods(most int64) {
+// limit makes a quota and waits until it is in force.
+func (s *space) limit(what corev1.ResourceName, most int64) {
 	s.t.Helper()
 	quotas := s.client.CoreV1().ResourceQuotas(s.name)
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "few"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(most, resource.DecimalSI)}},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{what: *resource.NewQuantity(most, resource.DecimalSI)}},
 	}
 	if _, err := quotas.Create(s.t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		s.t.Fatalf("creating a quota: %v", err)
@@ -74,4 +72,12 @@ func (s *space) limitPods(most int64) {
 		}
 		return ""
 	})
+}
+
+// unlimit removes the quota.
+func (s *space) unlimit() {
+	s.t.Helper()
+	if err := s.client.CoreV1().ResourceQuotas(s.name).Delete(s.t.Context(), "few", metav1.DeleteOptions{}); err != nil {
+		s.t.Fatalf("deleting the quota: %v", err)
+	}
 }

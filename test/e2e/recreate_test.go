@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -25,14 +24,7 @@ func TestRecreateWaitsForTheLastOldPod(t *testing.T) {
 	})
 
 	s.edit("web", image("web:2"), func(d *appsv1.Deployment) { d.Spec.Template.Finalizers = nil })
-	s.until("all old Pods to be Terminating", func(st *story) string {
-		for _, pod := range st.pods.present() {
-			if pod.DeletionTimestamp == nil {
-				return pod.Name + " is not"
-			}
-		}
-		return ""
-	})
+	s.until("all old Pods to be Terminating", stillWanted)
 	for i, pod := range old {
 		s.wantNoNewReplicaSet(int32(i))
 		s.release(pod.Name)
@@ -55,13 +47,8 @@ func TestRecreateWaitsForTheLastOldPod(t *testing.T) {
 // part, another one each time, so that there is something to observe.
 func (s *space) wantNoNewReplicaSet(setting int32) {
 	s.t.Helper()
-	generation := s.edit("web", historyLimit(20+setting)).Generation
-	st := s.untilDeployment("web", "to be looked at", func(d *appsv1.Deployment) string {
-		if d.Status.ObservedGeneration < generation {
-			return fmt.Sprintf("generation %d is observed, not %d", d.Status.ObservedGeneration, generation)
-		}
-		return ""
-	})
+	s.edit("web", historyLimit(20+setting))
+	st := s.untilObserved()
 	if st.withImage("web:2") != nil {
 		s.t.Errorf("the new ReplicaSet exists beside old Pods")
 	}

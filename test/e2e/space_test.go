@@ -49,13 +49,29 @@ func newSpace(t *testing.T) *space {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.end)
+	s.untilUsable()
+	return s
+}
+
+// untilUsable waits until Pods can be created in the namespace.
+func (s *space) untilUsable() {
+	s.t.Helper()
 	s.poll("the default service account", func(ctx context.Context) string {
 		if _, err := s.client.CoreV1().ServiceAccounts(s.name).Get(ctx, "default", metav1.GetOptions{}); err != nil {
 			return err.Error()
 		}
 		return ""
 	})
-	return s
+}
+
+// makeAgain makes the namespace again, under its name, after it has gone.
+func (s *space) makeAgain() {
+	s.t.Helper()
+	again := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.name}}
+	if _, err := s.client.CoreV1().Namespaces().Create(s.t.Context(), again, metav1.CreateOptions{}); err != nil {
+		s.t.Fatalf("creating the namespace again: %v", err)
+	}
+	s.untilUsable()
 }
 
 func (s *space) end() {
