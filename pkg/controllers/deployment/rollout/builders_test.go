@@ -72,6 +72,10 @@ func recreate(d *appsv1.Deployment) {
 
 func paused(d *appsv1.Deployment) { d.Spec.Paused = true }
 
+func image(name string) func(*appsv1.Deployment) {
+	return func(d *appsv1.Deployment) { d.Spec.Template = template(name) }
+}
+
 func deleted(d *appsv1.Deployment) {
 	gone := metav1.NewTime(now)
 	d.DeletionTimestamp = &gone

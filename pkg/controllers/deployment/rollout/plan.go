@@ -129,6 +129,13 @@ func (d *draft) resize(rs *appsv1.ReplicaSet, to int64, why string) {
 	d.markSize(change.Desired)
 }
 
+// resizes reports whether the draft gives a ReplicaSet another size.
+func (d *draft) resizes(rs *appsv1.ReplicaSet) bool {
+	return slices.ContainsFunc(d.changes, func(change *ReplicaSetChange) bool {
+		return change.Observed == rs && size(change.Desired) != size(rs)
+	})
+}
+
 // bookkeeping keeps the new ReplicaSet's copies of the Deployment's fields up to date.
 func (d *draft) bookkeeping() {
 	if d.new == nil || leaving(d.new) {
@@ -157,7 +164,7 @@ func (c *ReplicaSetChange) changesAnything() bool {
 }
 
 // history deletes the old ReplicaSets beyond the revision history limit, those of the
-// lowest revisions first. One that has or may have Pods is kept, and counts.
+// lowest revisions first. One that has, may have or is being given Pods is kept, and counts.
 func (d *draft) history() {
 	limit := d.Deployment.Spec.RevisionHistoryLimit
 	if limit == nil { // the largest number keeps them all as well
@@ -167,7 +174,7 @@ func (d *draft) history() {
 	slices.SortStableFunc(kept, byRevision)
 	excess := max(0, len(kept)-int(*limit))
 	for _, rs := range kept[:excess] {
-		if size(rs) == 0 && rs.Status.Replicas == 0 && rs.Status.ObservedGeneration >= rs.Generation {
+		if size(rs) == 0 && !d.resizes(rs) && rs.Status.Replicas == 0 && rs.Status.ObservedGeneration >= rs.Generation {
 			d.deletes = append(d.deletes, Deletion{ReplicaSet: rs,
 				Why: fmt.Sprintf("%d old ReplicaSets, and revisionHistoryLimit keeps %d", len(kept), *limit)})
 		}

@@ -59,28 +59,22 @@ func revisionOf(rs *appsv1.ReplicaSet) int64 {
 // nextRevision is the revision that the new ReplicaSet must at least have: one more
 // than any old one.
 func (v view) nextRevision() int64 {
-	var highest int64
-	for _, rs := range v.old {
-		highest = max(highest, revisionOf(rs))
-	}
+	highest := v.lastRevision()
 	if highest == math.MaxInt64 {
 		return highest
 	}
 	return highest + 1
 }
 
-// lastRevision is the highest revision but one; 0 if there is none.
+// lastRevision is the revision before that of the Deployment's template: the highest of the
+// old ones, whether the new ReplicaSet has been given its own already or not even
+// been made; 0 if there is none.
 func (v view) lastRevision() int64 {
-	var highest, second int64
-	for _, rs := range v.all() {
-		switch revision := revisionOf(rs); {
-		case revision >= highest:
-			highest, second = revision, highest
-		case revision > second:
-			second = revision
-		}
+	var highest int64
+	for _, rs := range v.old {
+		highest = max(highest, revisionOf(rs))
 	}
-	return second
+	return highest
 }
 
 // remarks names what is wrong with annotations that the loop reads; garbage there

@@ -3,6 +3,7 @@ package rollout
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -60,13 +61,14 @@ func (v view) planRollback() Plan {
 }
 
 // rollbackTarget returns the ReplicaSet of the revision; revision 0 is turned into the
-// last one, and stays 0 where there is none.
+// last one, and stays 0 where there is none. Of two with the same revision an old one is
+// meant: the new one is about to be given a higher one.
 func (v view) rollbackTarget(revision *int64) *appsv1.ReplicaSet {
 	if *revision == 0 {
 		*revision = v.lastRevision()
 	}
-	for _, rs := range v.all() {
-		if *revision != 0 && revisionOf(rs) == *revision {
+	for _, rs := range append(slices.Clone(v.old), v.new) {
+		if rs != nil && *revision != 0 && revisionOf(rs) == *revision {
 			return rs
 		}
 	}

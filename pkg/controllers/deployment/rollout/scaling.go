@@ -102,9 +102,9 @@ func (d *draft) spread(active []*appsv1.ReplicaSet) {
 
 // share is what one ReplicaSet grows (or, negative, shrinks) by: its size was a share of
 // the total allowed then, and becomes the same share of the total allowed now, but
-// never takes more than is left of the change.
+// never takes more than is left of the change, and stays as it is once nothing is left.
 func (d *draft) share(rs *appsv1.ReplicaSet, allowed, change, left int64) int64 {
-	if change == 0 {
+	if left == 0 {
 		return 0
 	}
 	if d.wanted == 0 {

@@ -56,6 +56,9 @@ func TestScalingSpreadsTheDifference(t *testing.T) {
 		"without any maximum there is no share, and all of it is left": {
 			deployment(20, bounds(0, 1)), sets(rs("v1", 5, 5, rsAnnotated(DesiredReplicasAnnotation, "10")), rs("v2", 6, 6, rsAnnotated(DesiredReplicasAnnotation, "10"))),
 			[]string{"web-v2 6→15"}},
+		"once all is given away nobody shrinks for it": {
+			deployment(10, bounds(5, 0)), sets(rs("v1", 5, 5, sizedFor(10, 15)), rs("v2", 2, 2, sizedFor(46, 51)), rs("v3", 5, 5, sizedFor(5, 10))),
+			[]string{"web-v3 5→8"}},
 		"a saturated new ReplicaSet needs no old ones": {
 			deployment(4), sets(rs("v1", 2, 2, sizedFor(3, 3)), rs("v2", 4, 4, sizedFor(4, 5))), []string{"web-v1 2→0"}},
 		"the largest size does not overflow": {
@@ -104,6 +107,15 @@ func TestWhatIsNoScaling(t *testing.T) {
 				t.Errorf("counts as scaled, %v", err)
 			}
 		})
+	}
+}
+
+func TestWhatIsScaledUpIsNotTrimmedInTheSameStep(t *testing.T) {
+	none := int32(0)
+	d := deployment(3, paused, func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = &none })
+	plan := decide(t, snapshot(d, replicaSet("v1", 0, 0, sizedFor(3, 4))))
+	if diff := cmp.Diff([]string{"web-v1 0→3"}, sizes(plan)); diff != "" || len(plan.Delete) > 0 {
+		t.Errorf("deletes %v, steps (-want +got):\n%s", plan.Delete, diff)
 	}
 }
 
