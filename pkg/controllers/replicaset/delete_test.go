@@ -159,7 +159,7 @@ func TestARefusedDelete(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	want := []appsv1.ReplicaSetCondition{{
-		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedDelete", Message: message,
+		Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedDelete", Message: "unable to delete pods: " + message,
 		LastTransitionTime: metav1.NewTime(testNow),
 	}}
 	if diff := cmp.Diff(want, l.status().Conditions); diff != "" {

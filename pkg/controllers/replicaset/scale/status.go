@@ -78,11 +78,11 @@ func conditions(s Snapshot, plan Plan, outcome Outcome) []appsv1.ReplicaSetCondi
 		Type:               appsv1.ReplicaSetReplicaFailure,
 		Status:             corev1.ConditionTrue,
 		Reason:             ReasonFailedDelete,
-		Message:            outcome.Err.Error(),
+		Message:            "unable to delete pods: " + outcome.Err.Error(), // as the built-in controller words it
 		LastTransitionTime: metav1.NewTime(s.Now),
 	}
 	if plan.Create > 0 {
-		failure.Reason = ReasonFailedCreate
+		failure.Reason, failure.Message = ReasonFailedCreate, outcome.Err.Error()
 	}
 	at := slices.IndexFunc(old, isReplicaFailure)
 	if at < 0 {

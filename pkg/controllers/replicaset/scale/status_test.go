@@ -120,11 +120,11 @@ func TestReplicaFailure(t *testing.T) {
 		want    list
 	}{
 		"a failed create is reported":                             {nil, settled, create, Outcome{Err: quota}, list{failure("FailedCreate", "quota", present)}},
-		"a failed delete is reported":                             {nil, settled, remove, Outcome{Err: quota}, list{failure("FailedDelete", "quota", present)}},
-		"a failed repetition of an unanswered delete is reported": {nil, unsettled, Plan{}, Outcome{Err: quota}, list{failure("FailedDelete", "quota", present)}},
+		"a failed delete is reported":                             {nil, settled, remove, Outcome{Err: quota}, list{failure("FailedDelete", "unable to delete pods: quota", present)}},
+		"a failed repetition of an unanswered delete is reported": {nil, unsettled, Plan{}, Outcome{Err: quota}, list{failure("FailedDelete", "unable to delete pods: quota", present)}},
 		"the same failure again changes nothing":                  {list{before}, settled, create, Outcome{Err: quota}, list{before}},
 		"the message follows the latest cause":                    {list{before}, settled, create, Outcome{Err: limit}, list{failure("FailedCreate", "limit", ago(time.Hour))}},
-		"the reason follows the latest cause":                     {list{before}, settled, remove, Outcome{Err: quota}, list{failure("FailedDelete", "quota", ago(time.Hour))}},
+		"the reason follows the latest cause":                     {list{before}, settled, remove, Outcome{Err: quota}, list{failure("FailedDelete", "unable to delete pods: quota", ago(time.Hour))}},
 		"some creates worked and one did not: still a failure":    {list{before}, settled, create, Outcome{Done: 2, Err: limit}, list{failure("FailedCreate", "limit", ago(time.Hour))}},
 		"it goes when a create works":                             {list{before}, settled, create, Outcome{Done: 1}, list{}},
 		"it goes when nothing is left to create or delete":        {list{before}, settled, Plan{}, Outcome{}, list{}},
