@@ -10,6 +10,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+	corev1 "k8s.io/api/core/v1"
 
 	"controller-manager/localcluster"
 )
@@ -34,7 +35,7 @@ func TestNoMetricNamesAnObject(t *testing.T) {
 		t.Log("this is about our program: there is nothing to compare")
 		return
 	}
-	s.limitPods(4)
+	s.limit(corev1.ResourcePods, 4)
 	s.create(newDeployment("teapot", 2))
 	s.complete("teapot")
 	s.edit("teapot", image("web:2"), replicas(3))
