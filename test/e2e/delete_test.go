@@ -152,6 +152,7 @@ func (s *space) wantSurvivors(before *story) {
 	}
 }
 
+// TestADeletedReplicaSetIsMadeAgain: under the same name, and with the Pods it left. kubernetes#88550.
 func TestADeletedReplicaSetIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

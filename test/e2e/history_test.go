@@ -35,6 +35,7 @@ func wrongReplicaSets(st *story, want int) string {
 	return ""
 }
 
+// TestTheChangeCauseComesBackWithAnUndo: kubernetes#23087.
 func TestTheChangeCauseComesBackWithAnUndo(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
@@ -56,6 +57,7 @@ func TestTheChangeCauseComesBackWithAnUndo(t *testing.T) {
 	}
 }
 
+// TestAnnotationsAreCopiedToTheNewReplicaSetOnly: website#53891.
 func TestAnnotationsAreCopiedToTheNewReplicaSetOnly(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

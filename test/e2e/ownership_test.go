@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// TestABareMatchingPodIsAdoptedAndTheSurplusGoes: at once, not at a resync. kubernetes#32829.
 func TestABareMatchingPodIsAdoptedAndTheSurplusGoes(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
@@ -50,6 +51,7 @@ func (s *space) createPod(pod *corev1.Pod) {
 	}
 }
 
+// TestAPodThatLosesItsLabelIsReleasedAndReplaced: kubernetes#32829.
 func TestAPodThatLosesItsLabelIsReleasedAndReplaced(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

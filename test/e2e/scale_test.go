@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// TestScaleUpAndDown: the events say from what size to what. PR kubernetes#101142, kubernetes#8667,
+// openshift/origin#16759.
 func TestScaleUpAndDown(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
