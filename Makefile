@@ -50,6 +50,14 @@ lint: bin/golangci-lint ## Linters, the import rule among them
 e2e: build cluster-build ## End-to-end tests of bin/controller-manager on a local control plane
 	@$(GO) test -C test/e2e -count=1 -timeout 20m ./...
 
+.PHONY: parity
+parity: build cluster-build ## Compare with the built-in loops: are the golden files still what they do, and do ours do the same
+	@echo "== the built-in loops =="; cd test/e2e && E2E_CONTROLLERS=builtin $(GO) test -count=1 -timeout 20m -run '$(PARITY)'
+	@echo "== ours =="; cd test/e2e && $(GO) test -count=1 -timeout 20m -run '$(PARITY)'
+
+# What of the end-to-end tests compares with the running built-in loops.
+PARITY := ^(TestSideBySide|TestSameNames|TestSwap|TestMetricNames)
+
 .PHONY: cluster-build
 cluster-build: bin/localcluster ## Build the local control plane (about 8 minutes the first time, then cached)
 	@bin/localcluster build

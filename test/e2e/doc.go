@@ -14,4 +14,12 @@
 // E2E_CONTROLLERS=builtin runs the same tests against the Deployment and ReplicaSet
 // loops of kube-controller-manager, except for those that are about our process.
 // They pass there too: that is a check of the tests, and of the claim of parity.
+//
+// Parity in detail is proved by comparison with golden files that say what the built-in
+// loops do: the ends of many scenarios, field by field (TestSideBySide, testdata/sidebyside)
+// and the names of ReplicaSets (TestSameNames, testdata/names.json). Both kinds of runs
+// compare with them, so "make parity" proves that the files are still true and that ours
+// does the same. After an upgrade of Kubernetes they are written anew with
+//
+//	E2E_CONTROLLERS=builtin go test -run 'TestSideBySide|TestSameNames' -update
 package e2e

@@ -8,8 +8,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// complete waits until a Deployment, as it is now, is rolled out, and until the Pods
-// that are left are those.
+// complete waits until a Deployment, as it is now, is rolled out, and until its
+// ReplicaSets and Pods have been seen as it reports them.
 func (s *space) complete(name string) *story {
 	s.t.Helper()
 	generation := s.deployment(name).Generation
@@ -18,7 +18,13 @@ func (s *space) complete(name string) *story {
 		if d == nil {
 			return "it has not been seen"
 		}
-		return incomplete(d, generation)
+		if missing := incomplete(d, generation); missing != "" {
+			return missing
+		}
+		if got := st.readyPodsOf(d); got < int(*d.Spec.Replicas) {
+			return fmt.Sprintf("only %d of its Pods were seen ready", got)
+		}
+		return ""
 	})
 }
 

@@ -29,7 +29,12 @@ func TestNothingIsWrittenWhenThereIsNothingToDo(t *testing.T) {
 // and have written the events about it, which they write in order.
 func (s *space) untilWritten() {
 	s.t.Helper()
-	later := newSpace(s.t)
+	untilAllIsWritten(s.t)
+}
+
+func untilAllIsWritten(t *testing.T) {
+	t.Helper()
+	later := newSpace(t)
 	later.create(newDeployment("web", 1))
 	later.complete("web")
 	later.edit("web", image("web:2"))

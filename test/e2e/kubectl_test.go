@@ -139,7 +139,6 @@ func revisionColumn(history string) string {
 
 func TestTheDeprecatedRollbackAnnotation(t *testing.T) {
 	t.Parallel()
-	const rollbackTo = "deprecated.deployment.rollback.to"
 	s := newSpace(t)
 	s.create(newDeployment("web", 1))
 	s.complete("web")

@@ -57,13 +57,26 @@ func startLab() (*lab, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	var err error
-	if l.cluster, err = localcluster.Start(ctx, localcluster.Options{Log: logLine, BuiltinLoops: !l.ours}); err != nil {
+	options := localcluster.Options{Log: logLine, BuiltinLoops: !l.ours, ExtraArgs: map[string][]string{
+		// Its own limits would make a comparison take minutes longer; ours has none.
+		localcluster.ControllerManager: {"--kube-api-qps=1000", "--kube-api-burst=1000"},
+	}}
+	if l.cluster, err = localcluster.Start(ctx, options); err != nil {
 		return nil, err
 	}
 	if err := l.startControllers(ctx); err != nil {
 		return nil, errors.Join(err, l.cluster.Stop())
 	}
 	return l, nil
+}
+
+// manager is the name under which the controllers under test own fields: the first word
+// of their user agent.
+func (l *lab) manager() string {
+	if l.ours {
+		return "controller-manager"
+	}
+	return localcluster.ControllerManager
 }
 
 func logLine(format string, args ...any) {

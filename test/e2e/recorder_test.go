@@ -116,9 +116,7 @@ func (r *recorder) repeal(old *rule) error {
 // ends before that, what was missing last.
 func (r *recorder) until(ctx context.Context, missing func(*story) string) (*story, error) {
 	for {
-		r.mu.Lock()
-		left, changed, failed, copied := missing(&r.story), r.changed, r.failed, r.story.copy()
-		r.mu.Unlock()
+		left, changed, copied, failed := r.look(missing)
 		if left == "" {
 			return copied, nil
 		}
@@ -131,6 +129,14 @@ func (r *recorder) until(ctx context.Context, missing func(*story) string) (*sto
 			return copied, fmt.Errorf("%w; last seen: %s", ctx.Err(), left)
 		}
 	}
+}
+
+// look says what is missing now, and gives the channel that is closed with the next
+// change. The lock is given back even if missing panics, so that the panic is seen.
+func (r *recorder) look(missing func(*story) string) (left string, changed <-chan struct{}, seen *story, failed error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return missing(&r.story), r.changed, r.story.copy(), r.failed
 }
 
 // now is what was seen so far.

@@ -35,7 +35,8 @@ func (s *space) untilReplicaSet(name string, size int32) *story {
 		case rs == nil:
 			return "there is none"
 		case rs.Status.ObservedGeneration < rs.Generation || *rs.Spec.Replicas != size,
-			rs.Status.Replicas != size || rs.Status.AvailableReplicas != size:
+			rs.Status.Replicas != size || rs.Status.AvailableReplicas != size,
+			st.readyPodsOfReplicaSet(rs) < int(size):
 			return tellReplicaSet(rs)
 		}
 		return ""

@@ -23,6 +23,7 @@ import (
 // methods end the test when something goes wrong.
 type space struct {
 	t        *testing.T
+	owner    *testing.T // the test that the space lives as long as
 	lab      *lab
 	client   kubernetes.Interface
 	name     string
@@ -37,18 +38,25 @@ type space struct {
 // was seen in it is printed, and what the process under test has logged about it.
 func newSpace(t *testing.T) *space {
 	t.Helper()
+	return newSpaceUntil(t, t)
+}
+
+// newSpaceUntil makes a namespace that lives until the end of another test than that
+// which uses it first: of the one that this is a part of.
+func newSpaceUntil(t, owner *testing.T) *space {
+	t.Helper()
 	l := getLab(t)
-	ctx := t.Context()
+	ctx := owner.Context()
 	namespace, err := l.client.CoreV1().Namespaces().Create(ctx,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}
-	s := &space{t: t, lab: l, client: l.client, name: namespace.Name, start: l.mark(t), writers: slices.Clone(l.writers), processes: []*localcluster.Process{l.process}}
+	s := &space{t: t, owner: owner, lab: l, client: l.client, name: namespace.Name, start: l.mark(t), writers: slices.Clone(l.writers), processes: []*localcluster.Process{l.process}}
 	if s.recorder, err = record(ctx, l.client, s.name); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.end)
+	owner.Cleanup(s.end)
 	s.untilUsable()
 	return s
 }
@@ -74,17 +82,24 @@ func (s *space) makeAgain() {
 	s.untilUsable()
 }
 
+// as is the space in the hands of another test.
+func (s *space) as(t *testing.T) *space {
+	handed := *s
+	handed.t = t
+	return &handed
+}
+
 func (s *space) end() {
 	if s.t.Failed() {
-		s.t.Logf("what was seen in the namespace %s:\n%s", s.name, tell(s.recorder.now()))
+		s.owner.Logf("what was seen in the namespace %s:\n%s", s.name, tell(s.recorder.now()))
 		for _, process := range s.processes {
-			s.t.Logf("the log of %s about it:\n%s", process.Name, s.log(process))
+			s.owner.Logf("the log of %s about it:\n%s", process.Name, s.log(process))
 		}
 	}
 	background := metav1.DeletePropagationBackground
-	err := s.client.CoreV1().Namespaces().Delete(context.WithoutCancel(s.t.Context()), s.name, metav1.DeleteOptions{PropagationPolicy: &background})
+	err := s.client.CoreV1().Namespaces().Delete(context.WithoutCancel(s.owner.Context()), s.name, metav1.DeleteOptions{PropagationPolicy: &background})
 	if err != nil {
-		s.t.Errorf("deleting the namespace: %v", err)
+		s.owner.Errorf("deleting the namespace: %v", err)
 	}
 }
 

@@ -116,6 +116,27 @@ func (st *story) podsOf(rs *appsv1.ReplicaSet) []*corev1.Pod {
 	return pods
 }
 
+// readyPodsOf counts the ready Pods of a Deployment that are not being deleted.
+func (st *story) readyPodsOf(d *appsv1.Deployment) int {
+	count := 0
+	for _, rs := range st.replicaSets.now {
+		if metav1.IsControlledBy(rs, d) {
+			count += st.readyPodsOfReplicaSet(rs)
+		}
+	}
+	return count
+}
+
+func (st *story) readyPodsOfReplicaSet(rs *appsv1.ReplicaSet) int {
+	count := 0
+	for _, pod := range st.podsOf(rs) {
+		if _, ready := readySince(pod); ready && pod.DeletionTimestamp == nil {
+			count++
+		}
+	}
+	return count
+}
+
 // eventsAbout are the events about an object, in the form "Normal Reason: message".
 func (st *story) eventsAbout(kind, name string) []string {
 	var lines []string
@@ -160,8 +181,11 @@ func (st *story) available(minReady time.Duration, at time.Time) int32 {
 	return count
 }
 
-// readySince says since when a Pod is ready, in whole seconds.
+// readySince says since when a Pod is ready, in whole seconds. One that is not there is not.
 func readySince(pod *corev1.Pod) (time.Time, bool) {
+	if pod == nil {
+		return time.Time{}, false
+	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady {
 			return condition.LastTransitionTime.Time, condition.Status == corev1.ConditionTrue

@@ -1,0 +1,198 @@
+package e2e
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// update makes the tests write down what the built-in loops do.
+var update = flag.Bool("update", false, "write what the built-in loops do to the golden files (with E2E_CONTROLLERS=builtin)")
+
+// scenario is a script of user actions. Each step waits until the controllers have
+// answered it in full, and rollouts are steered, so that there is but one way to the end.
+type scenario struct {
+	name  string // also of its golden file
+	steps func(*space)
+	// uncounted are reasons of events whose number depends on timing, and why.
+	uncounted map[string]string
+	// explained are all the differences that there are, on purpose, between the built-in's end and ours.
+	explained []difference
+}
+
+// difference is a fact that is another one under our program. An absent fact is "".
+type difference struct {
+	object, path  string
+	builtin, ours string
+	why           string
+}
+
+// theScenarios are all of them, by theme.
+func theScenarios() []scenario {
+	return slices.Concat(
+		createScenarios(), templateScenarios(), scaleScenarios(), rollScenarios(), steeredScenarios(), pauseScenarios(),
+		historyScenarios(), annotationScenarios(), recreateScenarios(), failureScenarios(),
+		ownershipScenarios(), deleteScenarios(), replicaSetScenarios(),
+	)
+}
+
+// TestSideBySide compares what scenarios end with, field by field, with what they end
+// with under the built-in loops. That is kept in golden files; with
+// E2E_CONTROLLERS=builtin the test proves that they are still true, and with -update as
+// well it writes them.
+func TestSideBySide(t *testing.T) {
+	t.Parallel()
+	l := getLab(t)
+	if *update && l.ours {
+		t.Fatal("the golden files say what the built-in loops do: set E2E_CONTROLLERS=builtin to write them")
+	}
+	scenarios := theScenarios()
+	spaces := make([]*space, len(scenarios))
+	t.Run("scenario", func(group *testing.T) {
+		for i, sc := range scenarios {
+			group.Run(sc.name, func(step *testing.T) {
+				step.Parallel()
+				s := newSpaceUntil(step, t)
+				sc.steps(s)
+				if !*update {
+					s.untilFacts(sc)
+				}
+				spaces[i] = s
+			})
+		}
+	})
+	// What the controllers still had to write, if anything, is written after this.
+	untilAllIsWritten(t)
+	untilAllIsWritten(t)
+	for i, sc := range scenarios {
+		if spaces[i] != nil {
+			spaces[i].as(t).wantFacts(sc)
+		}
+	}
+}
+
+// untilFacts waits until the namespace holds what it should.
+func (s *space) untilFacts(sc scenario) {
+	s.t.Helper()
+	want := sc.want(s.t, s.lab.ours)
+	s.until("what the built-in loops end with (-want +got)", func(st *story) string {
+		return cmp.Diff(want, s.facts(st, sc.uncounted))
+	})
+}
+
+// wantFacts compares what the namespace holds after everything was written, or writes it down.
+func (s *space) wantFacts(sc scenario) {
+	s.t.Helper()
+	got := s.facts(s.recorder.now(), sc.uncounted)
+	if *update {
+		sc.write(s.t, got)
+	}
+	want := sc.want(s.t, s.lab.ours)
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.t.Errorf("%s does not stay as it was (-want +got):\n%s", sc.name, diff)
+	}
+	explained := ""
+	if len(sc.explained) > 0 {
+		explained = fmt.Sprintf(", %d differ on purpose", len(sc.explained))
+	}
+	report("side by side: %-45s %3d objects, %4d fields compared%s", sc.name, len(want), want.count(), explained)
+}
+
+// report prints a line of the report of make parity.
+func report(format string, args ...any) {
+	fmt.Fprintf(os.Stdout, format+"\n", args...)
+}
+
+func (sc scenario) path() string {
+	return filepath.Join("testdata", "sidebyside", sc.name+".yaml")
+}
+
+func (sc scenario) write(t *testing.T, f facts) {
+	t.Helper()
+	text, err := yaml.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(sc.path()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(sc.path(), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// want is what the scenario ends with: under the built-in loops as in the golden file,
+// under ours with the differences that are explained.
+func (sc scenario) want(t *testing.T, ours bool) facts {
+	t.Helper()
+	text, err := os.ReadFile(sc.path())
+	if err != nil {
+		t.Fatalf("there is nothing to compare with; E2E_CONTROLLERS=builtin go test -run TestSideBySide -update writes it: %v", err)
+	}
+	golden := facts{}
+	if err := yaml.Unmarshal(text, &golden); err != nil {
+		t.Fatalf("reading %s: %v", sc.path(), err)
+	}
+	wanted, err := explain(golden, sc.explained)
+	if err != nil {
+		t.Fatalf("%s: %v", sc.name, err)
+	}
+	if ours {
+		return wanted
+	}
+	return golden
+}
+
+// explain applies differences. One that is none, or that says something else of the
+// built-in than was seen, is an error.
+func explain(golden facts, differences []difference) (facts, error) {
+	explained := golden.copy()
+	for _, d := range differences {
+		seen := explained[d.object][d.path]
+		switch {
+		case d.builtin != seen:
+			return nil, fmt.Errorf("the explained difference at %s %s expects %q of the built-in, but that does %q", d.object, d.path, d.builtin, seen)
+		case d.builtin == d.ours:
+			return nil, fmt.Errorf("the explained difference at %s %s is none", d.object, d.path)
+		case strings.TrimSpace(d.why) == "":
+			return nil, errors.New("an explained difference needs a reason")
+		case d.ours != "":
+			explained.add(d.object, d.path, d.ours)
+		default:
+			delete(explained[d.object], d.path)
+		}
+		if len(explained[d.object]) == 0 {
+			delete(explained, d.object)
+		}
+	}
+	return explained, nil
+}
+
+// TestGoldenFilesBelongToScenarios finds names that are used twice, and golden files of no scenario.
+func TestGoldenFilesBelongToScenarios(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, sc := range theScenarios() {
+		if known[sc.path()] {
+			t.Errorf("two scenarios are called %s", sc.name)
+		}
+		known[sc.path()] = true
+	}
+	files, err := filepath.Glob(scenario{name: "*"}.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !known[file] {
+			t.Errorf("%s belongs to no scenario: remove it", file)
+		}
+	}
+}
