@@ -11,6 +11,10 @@
 // without polling, and check a rule at every single step. What a process wrote is
 // read from the API server's audit log.
 //
+// What goes wrong between a program and the API server is made to go wrong by a proxy
+// (kit: behindProxy), whose rules count what they acted on: a rule that met no request fails
+// its test.
+//
 // E2E_CONTROLLERS=builtin runs the same tests against the Deployment and ReplicaSet
 // loops of kube-controller-manager, except for those that are about our process.
 // They pass there too: that is a check of the tests, and of the claim of parity.

@@ -73,6 +73,9 @@ func (s *space) wantOwnFieldsOnly(d *appsv1.Deployment) {
 			}
 		}
 	}
+	if !owned["f:status"] {
+		s.t.Errorf("%s does not own the status: %v", manager, d.ManagedFields)
+	}
 	delete(owned, "f:status")
 	delete(owned, "f:metadata f:annotations f:"+revisionAnnotation)
 	for field := range owned {
