@@ -26,6 +26,11 @@ func TestEachLoopWritesAsItsServiceAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := process.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	s.processes = append(s.processes, process)
 	s.create(newDeployment("web", 2))
 	s.complete("web")
@@ -57,8 +62,5 @@ func TestEachLoopWritesAsItsServiceAccount(t *testing.T) {
 	delete(got, "events/")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who wrote what (-want +got):\n%s", diff)
-	}
-	if err := process.Stop(); err != nil {
-		t.Error(err)
 	}
 }

@@ -216,8 +216,12 @@ func (s *apiServer) leases(w http.ResponseWriter, r *http.Request) {
 	if s.lease != nil {
 		version, _ = strconv.Atoi(s.lease.ResourceVersion)
 	}
+	lease := decode(s.t, r, &coordinationv1.Lease{})
+	if r.Context().Err() != nil {
+		return // the client has gone away, and will never know
+	}
 	s.renewals = append(s.renewals, time.Now())
-	s.lease = decode(s.t, r, &coordinationv1.Lease{})
+	s.lease = lease
 	s.lease.TypeMeta = metav1.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1"}
 	s.lease.ResourceVersion = strconv.Itoa(version + 1)
 	s.write(w, http.StatusOK, s.lease)
