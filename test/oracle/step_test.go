@@ -1,0 +1,222 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/deployment/util"
+
+	"controller-manager/pkg/controllers/deployment/rollout"
+)
+
+// step is what each of the two loops makes of one world.
+type step struct {
+	before, ours, theirs *world
+	plan                 rollout.Plan // ours
+	now                  time.Time
+	refusal              error
+}
+
+// newSet returns the ReplicaSet that has the Deployment's template; nil if there is none.
+func (s step) newSet() *appsv1.ReplicaSet {
+	return util.FindNewReplicaSet(s.before.deployment, s.before.owned())
+}
+
+func (s step) rolls() bool {
+	return s.before.deployment.Spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType
+}
+
+// scales reports whether the built-in only scales: it sees a new size, or is paused.
+func (s step) scales() bool {
+	if s.before.deployment.Spec.Paused {
+		return true
+	}
+	for _, rs := range s.before.owned() {
+		desired, noted := util.GetDesiredReplicasAnnotation(klog.Logger{}, rs)
+		if sizeOf(rs.Spec.Replicas) > 0 && noted && desired != sizeOf(s.before.deployment.Spec.Replicas) {
+			return true
+		}
+	}
+	return false
+}
+
+// judges reports whether the built-in judges the progress of a rollout.
+func (s step) judges() bool {
+	return s.before.deployment.DeletionTimestamp == nil && !s.scales()
+}
+
+// leaving reports whether a ReplicaSet is being deleted.
+func (s step) leaving() bool {
+	return slices.ContainsFunc(s.before.owned(), func(rs *appsv1.ReplicaSet) bool { return rs.DeletionTimestamp != nil })
+}
+
+// overAvailable reports whether a ReplicaSet has more available Pods than it should have Pods.
+func (s step) overAvailable() bool {
+	return slices.ContainsFunc(s.before.owned(), func(rs *appsv1.ReplicaSet) bool { return rs.Status.AvailableReplicas > sizeOf(rs.Spec.Replicas) })
+}
+
+// kept reports whether the built-in has left a field of the Deployment as it was.
+func (s step) kept(d difference) bool {
+	before, had := deploymentFields(s.before.deployment)[d.field]
+	return d.object == "" && (had && before == d.theirs || !had && d.theirs == none)
+}
+
+// failsToCreate reports whether the built-in could not create a new ReplicaSet that it wanted.
+func (s step) failsToCreate() bool {
+	return s.newSet() == nil && len(s.theirs.sets) == len(s.before.sets)
+}
+
+// otherMessage reports whether both say the same of a condition in other words.
+func (s step) otherMessage(kind appsv1.DeploymentConditionType) bool {
+	ours := util.GetDeploymentCondition(s.ours.deployment.Status, kind)
+	theirs := util.GetDeploymentCondition(s.theirs.deployment.Status, kind)
+	return ours != nil && theirs != nil && ours.Status == theirs.Status && ours.Reason == theirs.Reason && ours.Message != theirs.Message
+}
+
+func (s step) created() bool {
+	return s.plan.Create != nil && s.ours.sets[s.plan.Create.ReplicaSet.Name] != nil && s.before.sets[s.plan.Create.ReplicaSet.Name] == nil
+}
+
+// cutBehindDot reports whether the built-in made, or tried to make, a ReplicaSet with a name
+// like "web.-75c7f9d6".
+func (s step) cutBehindDot() bool {
+	theirs := util.GetDeploymentCondition(s.theirs.deployment.Status, appsv1.DeploymentProgressing)
+	tried := theirs != nil && strings.Contains(theirs.Message, ".-")
+	return tried || slices.ContainsFunc(slices.Collect(maps.Keys(s.theirs.sets)), func(name string) bool {
+		return s.before.sets[name] == nil && strings.Contains(name, ".-")
+	})
+}
+
+// theirReason reports whether the built-in gives one of these reasons of the progress.
+func (s step) theirReason(reasons ...string) bool {
+	theirs := util.GetDeploymentCondition(s.theirs.deployment.Status, appsv1.DeploymentProgressing)
+	return theirs != nil && slices.Contains(reasons, theirs.Reason)
+}
+
+// active counts the ReplicaSets that have a size.
+func (s step) active() int {
+	count := 0
+	for _, rs := range s.before.owned() {
+		if sizeOf(rs.Spec.Replicas) > 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// maximaKnown reports whether each active ReplicaSet has noted of which maximum its size is a
+// share.
+func (s step) maximaKnown() bool {
+	for _, rs := range s.before.owned() {
+		maximum, err := strconv.ParseUint(rs.Annotations[util.MaxReplicasAnnotation], 10, 31)
+		if sizeOf(rs.Spec.Replicas) > 0 && (err != nil || maximum == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// completeWas reports whether the last status called the rollout complete.
+func (s step) completeWas() bool {
+	return util.DeploymentComplete(withSize(s.before.deployment), &s.before.deployment.Status)
+}
+
+// completeIs reports whether it is.
+func (s step) completeIs() bool {
+	return util.DeploymentComplete(withSize(s.before.deployment), &s.ours.deployment.Status)
+}
+
+// garbageRevision reports whether some ReplicaSet has a revision that no loop has given it.
+func (s step) garbageRevision() bool {
+	for _, rs := range s.before.owned() {
+		text, set := rs.Annotations[util.RevisionAnnotation]
+		number, err := strconv.ParseInt(text, 10, 64)
+		if set && (err != nil || number <= 0 || text != fmt.Sprint(number)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sizeNotes returns the annotations of a ReplicaSet that has been sized now.
+func (s step) sizeNotes() map[string]string {
+	var rs appsv1.ReplicaSet
+	d := withSize(s.before.deployment)
+	util.SetReplicasAnnotations(&rs, *d.Spec.Replicas, *d.Spec.Replicas+util.MaxSurge(*d))
+	return rs.Annotations
+}
+
+// withCreated returns the world before the step, with the ReplicaSet that theirs created.
+func (s step) withCreated() *world {
+	w := s.before.clone()
+	for name, rs := range s.theirs.sets {
+		if w.sets[name] == nil {
+			w.sets[name] = rs
+		}
+	}
+	return w
+}
+
+// unavailable is what unavailableReplicas should be by the sizes in a world.
+func unavailable(w *world) int32 {
+	var missing int32
+	for _, rs := range w.owned() {
+		missing += sizeOf(rs.Spec.Replicas) - rs.Status.AvailableReplicas
+	}
+	return max(0, missing)
+}
+
+// String tells what is needed to understand the step.
+func (s step) String() string {
+	var lines strings.Builder
+	d := s.before.deployment
+	fmt.Fprintf(&lines, "%s paused=%v deleting=%v generation=%d deadline=%s history=%s collisions=%s refused=%v\n  annotations %v\n  %s\n", describe(withSize(d)), d.Spec.Paused,
+		d.DeletionTimestamp != nil, d.Generation, text(d.Spec.ProgressDeadlineSeconds), text(d.Spec.RevisionHistoryLimit), text(d.Status.CollisionCount), s.refusal != nil, d.Annotations, tellStatus(d.Status))
+	for _, rs := range s.before.owned() {
+		mark := ""
+		if rs == s.newSet() {
+			mark = "(new)"
+		}
+		fmt.Fprintf(&lines, "%s%s size=%s minReady=%d generation=%d deleting=%v age=%s annotations %v\n  %d there, %d ready, %d available, %s terminating, observed %d, %s\n", rs.Name, mark, text(rs.Spec.Replicas), rs.Spec.MinReadySeconds, rs.Generation,
+			rs.DeletionTimestamp != nil, s.now.Sub(rs.CreationTimestamp.Time), rs.Annotations, rs.Status.Replicas, rs.Status.ReadyReplicas, rs.Status.AvailableReplicas,
+			text(rs.Status.TerminatingReplicas), rs.Status.ObservedGeneration, tellFailure(rs))
+	}
+	fmt.Fprintf(&lines, "%d pods\nour plan: %s\n", len(s.before.pods), tellPlan(s.plan))
+	return lines.String()
+}
+
+func tellStatus(status appsv1.DeploymentStatus) string {
+	told := fmt.Sprintf("%d there, %d updated, %d ready, %d available, observed %d", status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas, status.ObservedGeneration)
+	for _, c := range status.Conditions {
+		told += fmt.Sprintf(", %s=%s %s %q of %s", c.Type, c.Status, c.Reason, c.Message, c.LastUpdateTime.UTC())
+	}
+	return told
+}
+
+func tellFailure(rs *appsv1.ReplicaSet) string {
+	for _, c := range rs.Status.Conditions {
+		return fmt.Sprintf("%s=%s %s %q", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return "no failure"
+}
+
+func tellPlan(plan rollout.Plan) string {
+	told := plan.Note
+	if plan.Create != nil {
+		told += fmt.Sprintf("; create %s with size %d, %s", plan.Create.ReplicaSet.Name, *plan.Create.ReplicaSet.Spec.Replicas, plan.Create.Why)
+	}
+	for _, change := range plan.Change {
+		_, to, _ := change.Resizes()
+		told += fmt.Sprintf("; %s to %d, %s", change.Observed.Name, to, change.Why)
+	}
+	for _, deletion := range plan.Delete {
+		told += fmt.Sprintf("; delete %s, %s", deletion.ReplicaSet.Name, deletion.Why)
+	}
+	return told
+}
