@@ -13,6 +13,9 @@ const (
 // builtinLoopsOff turns off the loops whose place the controller-manager takes.
 const builtinLoopsOff = "--controllers=*,-deployment-controller,-replicaset-controller"
 
+// builtinLoopsOnly turns off all others.
+const builtinLoopsOnly = "--controllers=deployment-controller,replicaset-controller"
+
 // loopback makes a component serve on 127.0.0.1 only.
 const loopback = "--bind-address=127.0.0.1"
 
@@ -157,6 +160,29 @@ func (c *Cluster) controllerManagerArgs(builtinLoops bool) []string {
 	// The limits are raised so that a namespace of a thousand pods is cleaned up
 	// in seconds.
 	return append(args, builtinLoopsOff, "--kube-api-qps=1000", "--kube-api-burst=1000")
+}
+
+// BuiltinLoops is a kube-controller-manager that runs the Deployment and ReplicaSet loops and
+// nothing else, to be launched beside a cluster whose own runs without them. The flags
+// are added to its own, with its own limits on requests.
+func (c *Cluster) BuiltinLoops(name string, flags ...string) (Command, error) {
+	port, err := FreePort()
+	if err != nil {
+		return Command{}, err
+	}
+	args := append(c.controlPlaneArgs(ControllerManager, port),
+		"--use-service-account-credentials=true",
+		"--service-account-private-key-file="+c.layout.key(serviceAccounts),
+		builtinLoopsOnly,
+	)
+	url := httpsURL(port)
+	return Command{
+		Name:  name,
+		Path:  c.binaries[ControllerManager],
+		Args:  append(args, flags...),
+		URL:   url,
+		Ready: httpProbe(url+"/healthz", c.authority.trust()),
+	}, nil
 }
 
 // controlPlaneArgs are the flags that the scheduler and kube-controller-manager

@@ -26,10 +26,10 @@ func scaleScenarios() []scenario {
 			s.kubectl("scale", "deployment/web", "--replicas=1")
 			s.complete("web")
 		}},
-		{name: "scale-and-roll-in-one-edit", steps: func(s *space) {
-			s.create(newDeployment("web", 2, atOnce()))
+		{name: "scale-down-and-roll-in-one-edit", steps: func(s *space) {
+			s.create(newDeployment("web", 4, atOnce()))
 			s.complete("web")
-			s.edit("web", replicas(4), image("web:2"))
+			s.edit("web", replicas(2), image("web:2"))
 			s.complete("web")
 		}},
 		{name: "scale-in-the-middle-up", steps: func(s *space) {

@@ -27,15 +27,21 @@ func unready(name string) edit {
 // atOnce lets a rollout replace all Pods in one step.
 func atOnce() edit { return rolling("100%", "100%") }
 
-// untilEach waits until the ReplicaSets of Deployment web have the sizes in the form
-// "web:1=2 web:2=1", by image, and until the ReplicaSets and the Deployment report the
-// Pods that there are.
+// untilEach is untilEachOf for Deployment web.
 func (s *space) untilEach(want string) *story {
 	s.t.Helper()
-	generation := s.deployment("web").Generation
-	return s.until("the sizes "+want, func(st *story) string {
-		d := st.deployments.now["web"]
-		switch sizes := tellSizes(st); {
+	return s.untilEachOf("web", want)
+}
+
+// untilEachOf waits until the ReplicaSets of a Deployment have the sizes in the form
+// "web:1=2 web:2=1", by image, and until they and the Deployment report the Pods that
+// there are.
+func (s *space) untilEachOf(name, want string) *story {
+	s.t.Helper()
+	generation := s.deployment(name).Generation
+	return s.until("the sizes "+want+" of "+name, func(st *story) string {
+		d := st.deployments.now[name]
+		switch sizes := tellSizes(st, name); {
 		case d == nil:
 			return "there is no Deployment"
 		case sizes != want:
@@ -47,12 +53,12 @@ func (s *space) untilEach(want string) *story {
 	})
 }
 
-// tellSizes are the sizes of the ReplicaSets of Deployment web, by image. One that does
-// not report its Pods yet is marked.
-func tellSizes(st *story) string {
+// tellSizes are the sizes of the ReplicaSets of a Deployment, by image. One that does not
+// report its Pods yet is marked.
+func tellSizes(st *story, deployment string) string {
 	var sizes []string
 	for _, rs := range st.replicaSets.present() {
-		if owner := metav1.GetControllerOf(rs); owner == nil || owner.Name != "web" {
+		if owner := metav1.GetControllerOf(rs); owner == nil || owner.Name != deployment {
 			continue
 		}
 		size := fmt.Sprintf("%s=%d", rs.Spec.Template.Spec.Containers[0].Image, *rs.Spec.Replicas)
