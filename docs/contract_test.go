@@ -19,7 +19,7 @@ import (
 const root = ".."
 
 // reference is how contract.md names a test: package.TestName or package.TestName/subtest.
-var reference = regexp.MustCompile("`([a-z0-9]+)\\.(Test\\w+)(?:/([^`]+))?`")
+var reference = regexp.MustCompile("`([a-z0-9-]+)\\.(Test\\w+)(?:/([^`]+))?`")
 
 // rule is a row of contract.md.
 type rule struct {

@@ -37,7 +37,8 @@ func New(build Build) *prometheus.Registry {
 
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		collectors.NewGoCollector(),
+		// All that the runtime tells, as Kubernetes' own components show it.
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.MetricsAll)),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		info,
 	)

@@ -146,20 +146,12 @@ type omission struct {
 }
 
 func leftOut() []omission {
-	omissions := []omission{
+	return []omission{
 		{names: "rest_client_exec_plugin_*", why: "we run no plugins for credentials"},
 		{names: "rest_client_transport_*", why: "our clients share no connections that could be counted"},
 		{names: "replicaset_controller_stale_sync_skips_total", sometimes: true,
 			why: "a loop whose cache is behind its writes is no sync that was skipped: controller_manager_stale_cache_waits_total counts it"},
 	}
-	for _, names := range []string{
-		"go_cgo_*", "go_cpu_classes_*", "go_gc_cleanups_*", "go_gc_cycles_*", "go_gc_finalizers_*", "go_gc_heap_*", "go_gc_limiter_*",
-		"go_gc_pauses_*", "go_gc_scan_*", "go_gc_stack_*", "go_godebug_*", "go_memory_classes_*", "go_sched_goroutines_*",
-		"go_sched_latencies_*", "go_sched_pauses_*", "go_sched_threads_*", "go_sync_*",
-	} {
-		omissions = append(omissions, omission{names: names, why: "inner numbers of Go's runtime, which change with its version; go_memstats_* and go_goroutines are here"})
-	}
-	return omissions
 }
 
 // namesLike are the names that fit a pattern, in order.
