@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -193,6 +194,12 @@ func (c *Controller) unseenWrites(logger klog.Logger, key types.NamespacedName) 
 	for _, lag := range lags {
 		waiting.pods = waiting.pods || lag.Resource == podResource
 		waiting.replicaSet = waiting.replicaSet || lag.Resource == replicaSetResource
+	}
+	if waiting.pods {
+		c.metrics.stale.WithLabelValues(corev1.GroupName, podResource).Inc()
+	}
+	if waiting.replicaSet {
+		c.metrics.stale.WithLabelValues(appsv1.GroupName, replicaSetResource).Inc()
 	}
 	if waiting.any() {
 		c.metrics.waits.Inc()

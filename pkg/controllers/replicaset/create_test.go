@@ -78,6 +78,7 @@ func TestWaitsForItsOwnCreates(t *testing.T) {
 	}
 	l.expectRequests()
 	l.expectMetric("controller_manager_stale_cache_waits_total", 1)
+	l.expectMetric("replicaset_controller_stale_sync_skips_total", 1)
 
 	// The cache reads on, but not yet as far as the last of the three.
 	all := l.existing(pods.IsActive)

@@ -15,6 +15,7 @@ import (
 type metrics struct {
 	panics  prometheus.Counter
 	waits   prometheus.Counter
+	stale   *prometheus.CounterVec // by the group and resource whose cache is behind
 	created prometheus.Counter
 	deleted prometheus.Counter
 	ages    prometheus.Histogram
@@ -30,6 +31,11 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			"Syncs that ended in a panic; the object was retried and the others went on."),
 		waits: counter("controller_manager_stale_cache_waits_total",
 			"Syncs put off because the caches had not yet seen the loop's own last writes."),
+		// Name and labels are those of kube-controller-manager's metric.
+		stale: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "replicaset_controller_stale_sync_skips_total",
+			Help: "The same waits, once for each cache that was behind.",
+		}, []string{"group", "resource"}),
 		created: counter("controller_manager_pods_created_total", "Pods created."),
 		deleted: counter("controller_manager_pods_deleted_total", "Pods deleted."),
 		// Name and buckets are those of kube-controller-manager's metric.
@@ -41,7 +47,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		}),
 	}
 	var failures []error
-	for _, collector := range []prometheus.Collector{m.panics, m.waits, m.created, m.deleted, m.ages} {
+	for _, collector := range []prometheus.Collector{m.panics, m.waits, m.stale, m.created, m.deleted, m.ages} {
 		failures = append(failures, registry.Register(collector))
 	}
 	return m, errors.Join(failures...)

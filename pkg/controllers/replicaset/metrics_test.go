@@ -44,9 +44,11 @@ func (l *loop) histogram(name string) (count uint64, sum float64) {
 
 func TestMetricsAreThoseThatOthersKnow(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	if _, err := newMetrics(registry); err != nil {
+	m, err := newMetrics(registry)
+	if err != nil {
 		t.Fatal(err)
 	}
+	m.stale.WithLabelValues("apps", "replicasets").Inc() // one without labels shows only once it counts
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +67,7 @@ func TestMetricsAreThoseThatOthersKnow(t *testing.T) {
 		"controller_manager_stale_cache_waits_total controller=replicaset",
 		"controller_manager_sync_panics_total controller=replicaset",
 		"replicaset_controller_sorting_deletion_age_ratio",
+		"replicaset_controller_stale_sync_skips_total group=apps resource=replicasets",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
