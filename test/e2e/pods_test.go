@@ -116,7 +116,6 @@ func TestReadyByAClockThatIsWrong(t *testing.T) {
 	s.makeReady(pods[0].Name, new(metav1.NewTime(time.Now().Add(-time.Hour))))
 	s.makeReady(pods[1].Name, &ahead)
 	s.makeReady(pods[2].Name, nil)
-	s.untilReady(3, 1)
 	st := s.untilReady(3, 2)
 	for _, sighting := range st.replicaSets.seen {
 		due := ahead.Add(minReadySeconds * time.Second)

@@ -46,10 +46,11 @@ func TestAPauseStopsTheClockOfTheDeadline(t *testing.T) {
 	t.Parallel()
 	const seconds = 4
 	s := newSpace(t)
-	s.create(newDeployment("web", 3, mode(localcluster.ModeNever), deadline(seconds)))
+	s.create(newDeployment("web", 3, mode(localcluster.ModeNever)))
 	s.untilSizes(3)
 	s.kubectl("rollout", "pause", "deployment/web")
 	s.untilCondition("web", appsv1.DeploymentProgressing, paused)
+	s.edit("web", deadline(seconds))
 	s.create(newDeployment("clock", 1, mode(localcluster.ModeNever), deadline(seconds)))
 	st := s.untilCondition("clock", appsv1.DeploymentProgressing, timedOut)
 	if wrong := wrongCondition(st.deployments.now["web"], appsv1.DeploymentProgressing, paused); wrong != "" {
@@ -101,8 +102,9 @@ func (s *space) rollOutLongAfter() {
 	}
 	for _, sighting := range s.recorder.now().deployments.seen {
 		for _, condition := range sighting.object.Status.Conditions {
-			// Later it may be true: the machine can be that slow.
-			early := condition.LastUpdateTime.Sub(began) < seconds*time.Second
+			// Before, and later, it may be true: the machine can be that slow.
+			after := condition.LastUpdateTime.Sub(began)
+			early := after >= 0 && after < seconds*time.Second
 			if name := sighting.object.Name; name != "clock" && condition.Reason == "ProgressDeadlineExceeded" && early {
 				s.t.Errorf("Deployment %s, rolled out at %s, said at %s: %s", name, clock(began), clock(condition.LastUpdateTime.Time), condition.Message)
 			}

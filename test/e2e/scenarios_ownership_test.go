@@ -57,7 +57,7 @@ func ownershipScenarios() []scenario {
 			s.untilReplicaSet("web", 1)
 			s.createPod(barePod("cheap", "web", "-1"))
 			s.until("one Pod", func(st *story) string {
-				if got := len(st.pods.seen); got < 3 {
+				if st.pods.born() < 2 {
 					return "the second Pod is not seen"
 				}
 				return wrongPods(st, 1)

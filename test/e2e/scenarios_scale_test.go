@@ -23,6 +23,7 @@ func scaleScenarios() []scenario {
 			for i, pod := range s.complete("web").pods.present() {
 				s.patchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"%d"}}}`, i))
 			}
+			s.untilWritten() // by then the costs have been seen
 			s.kubectl("scale", "deployment/web", "--replicas=1")
 			s.complete("web")
 		}},

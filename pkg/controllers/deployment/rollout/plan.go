@@ -129,10 +129,11 @@ func (d *draft) resize(rs *appsv1.ReplicaSet, to int64, why string) {
 	d.markSize(change.Desired)
 }
 
-// resizes reports whether the draft gives a ReplicaSet another size.
-func (d *draft) resizes(rs *appsv1.ReplicaSet) bool {
+// givesAnotherSize reports whether the draft resizes a ReplicaSet.
+func (d *draft) givesAnotherSize(rs *appsv1.ReplicaSet) bool {
 	return slices.ContainsFunc(d.changes, func(change *ReplicaSetChange) bool {
-		return change.Observed == rs && size(change.Desired) != size(rs)
+		_, _, resizes := change.Resizes()
+		return change.Observed == rs && resizes
 	})
 }
 
@@ -174,7 +175,7 @@ func (d *draft) history() {
 	slices.SortStableFunc(kept, byRevision)
 	excess := max(0, len(kept)-int(*limit))
 	for _, rs := range kept[:excess] {
-		if size(rs) == 0 && !d.resizes(rs) && rs.Status.Replicas == 0 && rs.Status.ObservedGeneration >= rs.Generation {
+		if size(rs) == 0 && !d.givesAnotherSize(rs) && rs.Status.Replicas == 0 && rs.Status.ObservedGeneration >= rs.Generation {
 			d.deletes = append(d.deletes, Deletion{ReplicaSet: rs,
 				Why: fmt.Sprintf("%d old ReplicaSets, and revisionHistoryLimit keeps %d", len(kept), *limit)})
 		}
