@@ -100,7 +100,7 @@ bin/conformance: $(shell find localcluster test/conformance -not -path '*/tools/
 	@$(GO) build -C test/conformance -o ../../bin/conformance ./cmd/conformance
 
 # Without C, like the programs of the local cluster, with which it shares most packages.
-bin/conformance-specs: test/conformance/specs/go.mod test/conformance/specs/go.sum test/conformance/specs/main.go
+bin/conformance-specs: test/conformance/specs/go.mod test/conformance/specs/go.sum $(wildcard test/conformance/specs/*.go)
 	@CGO_ENABLED=0 $(GO) build -C test/conformance/specs -ldflags '-s -w' -o ../../../bin/conformance-specs .
 
 bin/golangci-lint: tools/golangci-lint/go.mod

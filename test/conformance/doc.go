@@ -10,9 +10,10 @@
 // all of them at the same time: they mostly wait.
 //
 // What comes of it is written to build/conformance: junit.xml, with all that a spec
-// said, table.md, with a row for each spec, and the log of the controllers. 18 specs are meant for any cluster,
-// and one of them cannot pass here, because it asks a container for an answer and
-// no container runs. So 17 is the bar. Two more specs are for clouds and are left out.
+// said, table.md, with a row for each spec, and the log of the controllers. 18 specs are
+// meant for any cluster. One of them cannot pass here, because it asks a container for
+// an answer and no container runs; each of the others must. Two more specs are for
+// clouds and are left out.
 //
 // Nothing leaves the machine: the addresses of the fake Pods are of the loopback
 // network, and the API server refuses to talk to a Pod there.
