@@ -34,15 +34,6 @@ func (f facts) count() int {
 	return count
 }
 
-// copy is a copy that may be changed.
-func (f facts) copy() facts {
-	copied := facts{}
-	for object, fields := range f {
-		copied[object] = maps.Clone(fields)
-	}
-	return copied
-}
-
 // normalizer replaces what no two runs have in common, and nothing else: UIDs by whose
 // they are, the random end of a Pod's name by #, the namespace's name, the name under
 // which the controllers under test own fields, and times. The names of ReplicaSets stay,

@@ -1,13 +1,11 @@
 package e2e
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,15 +22,6 @@ type scenario struct {
 	steps func(*space)
 	// uncounted are reasons of events whose number depends on timing, and why.
 	uncounted map[string]string
-	// explained are all the differences that there are, on purpose, between the built-in's end and ours.
-	explained []difference
-}
-
-// difference is a fact that is another one under our program. An absent fact is "".
-type difference struct {
-	object, path  string
-	builtin, ours string
-	why           string
 }
 
 // theScenarios are all of them, by theme.
@@ -45,9 +34,9 @@ func theScenarios() []scenario {
 }
 
 // TestSideBySide compares what scenarios end with, field by field, with what they end
-// with under the built-in loops. That is kept in golden files; with
-// E2E_CONTROLLERS=builtin the test proves that they are still true, and with -update as
-// well it writes them.
+// with under the built-in loops. It is the same: there is no list of exceptions. What the
+// built-in loops do is kept in golden files; with E2E_CONTROLLERS=builtin the test proves
+// that they are still true, and with -update as well it writes them.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	l := getLab(t)
@@ -71,7 +60,6 @@ func TestSideBySide(t *testing.T) {
 	})
 	// What the controllers still had to write, if anything, is written after this.
 	untilAllIsWritten(t)
-	untilAllIsWritten(t)
 	for i, sc := range scenarios {
 		if spaces[i] != nil {
 			spaces[i].as(t).wantFacts(sc)
@@ -82,7 +70,7 @@ func TestSideBySide(t *testing.T) {
 // untilFacts waits until the namespace holds what it should.
 func (s *space) untilFacts(sc scenario) {
 	s.t.Helper()
-	want := sc.want(s.t, s.lab.ours)
+	want := sc.want(s.t)
 	s.until("what the built-in loops end with (-want +got)", func(st *story) string {
 		return cmp.Diff(want, s.facts(st, sc.uncounted))
 	})
@@ -95,15 +83,11 @@ func (s *space) wantFacts(sc scenario) {
 	if *update {
 		sc.write(s.t, got)
 	}
-	want := sc.want(s.t, s.lab.ours)
+	want := sc.want(s.t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		s.t.Errorf("%s does not stay as it was (-want +got):\n%s", sc.name, diff)
 	}
-	explained := ""
-	if len(sc.explained) > 0 {
-		explained = fmt.Sprintf(", %d differ on purpose", len(sc.explained))
-	}
-	report("side by side: %-45s %3d objects, %4d fields compared%s", sc.name, len(want), want.count(), explained)
+	report("side by side: %-45s %3d objects, %4d fields compared", sc.name, len(want), want.count())
 }
 
 // report prints a line of the report of make parity.
@@ -129,51 +113,18 @@ func (sc scenario) write(t *testing.T, f facts) {
 	}
 }
 
-// want is what the scenario ends with: under the built-in loops as in the golden file,
-// under ours with the differences that are explained.
-func (sc scenario) want(t *testing.T, ours bool) facts {
+// want is what the scenario ends with, by the golden file.
+func (sc scenario) want(t *testing.T) facts {
 	t.Helper()
 	text, err := os.ReadFile(sc.path())
 	if err != nil {
 		t.Fatalf("there is nothing to compare with; E2E_CONTROLLERS=builtin go test -run TestSideBySide -update writes it: %v", err)
 	}
-	golden := facts{}
-	if err := yaml.Unmarshal(text, &golden); err != nil {
+	want := facts{}
+	if err := yaml.Unmarshal(text, &want); err != nil {
 		t.Fatalf("reading %s: %v", sc.path(), err)
 	}
-	wanted, err := explain(golden, sc.explained)
-	if err != nil {
-		t.Fatalf("%s: %v", sc.name, err)
-	}
-	if ours {
-		return wanted
-	}
-	return golden
-}
-
-// explain applies differences. One that is none, or that says something else of the
-// built-in than was seen, is an error.
-func explain(golden facts, differences []difference) (facts, error) {
-	explained := golden.copy()
-	for _, d := range differences {
-		seen := explained[d.object][d.path]
-		switch {
-		case d.builtin != seen:
-			return nil, fmt.Errorf("the explained difference at %s %s expects %q of the built-in, but that does %q", d.object, d.path, d.builtin, seen)
-		case d.builtin == d.ours:
-			return nil, fmt.Errorf("the explained difference at %s %s is none", d.object, d.path)
-		case strings.TrimSpace(d.why) == "":
-			return nil, errors.New("an explained difference needs a reason")
-		case d.ours != "":
-			explained.add(d.object, d.path, d.ours)
-		default:
-			delete(explained[d.object], d.path)
-		}
-		if len(explained[d.object]) == 0 {
-			delete(explained, d.object)
-		}
-	}
-	return explained, nil
+	return want
 }
 
 // TestGoldenFilesBelongToScenarios finds names that are used twice, and golden files of no scenario.
