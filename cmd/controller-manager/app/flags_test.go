@@ -200,14 +200,7 @@ func TestEachLineOfAWholeLifeIsJSON(t *testing.T) {
 	go func() {
 		ended <- Main(ctx, []string{"--kubeconfig=" + server.kubeconfig(), "--secure-port=" + freePort(t), "--logging-format=json", "-v=4"}, &stdout, &stderr)
 	}()
-	deadline := time.After(time.Minute)
-	for !strings.Contains(stderr.String(), "Deployment loop started") {
-		select {
-		case <-deadline:
-			t.Fatalf("it does not start; log:\n%s", stderr.String())
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	await(t, "the start", func() bool { return strings.Contains(stderr.String(), "Deployment loop started") }, &stderr)
 	stop()
 	if code := <-ended; code != exitOK || stdout.String() != "" {
 		t.Errorf("got exit code %d and %q on standard output, want 0 and nothing", code, stdout.String())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (p *process) lines() []string {
 }
 
 // await waits for something to become true, and for a minute at most.
-func await(t *testing.T, what string, is func() bool, log ktesting.Buffer) {
+func await(t *testing.T, what string, is func() bool, log fmt.Stringer) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for !is() {

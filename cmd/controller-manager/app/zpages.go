@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,13 +43,9 @@ func (p zpage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			writeText(w, fmt.Sprintf("\n%s %s\nWarning: this page is for people who look for a fault; its form may change.\n\n%s",
 				program, strings.ToLower(p.kind), p.lines()))
 			return
-		case err == nil && format == "application/json" && parameters["as"] == p.kind && parameters["g"] == pageGroup:
-			for _, version := range pageVersions() {
-				if parameters["v"] == version {
-					p.writeObject(w, version)
-					return
-				}
-			}
+		case err == nil && format == "application/json" && parameters["as"] == p.kind && parameters["g"] == pageGroup && slices.Contains(pageVersions(), parameters["v"]):
+			p.writeObject(w, parameters["v"])
+			return
 		}
 	}
 	http.Error(w, fmt.Sprintf("406 not acceptable: there is text/plain, and application/json;as=%s;v=%s;g=%s", p.kind, pageVersions()[0], pageGroup),
