@@ -15,15 +15,8 @@ func TestDeleteInTheBackgroundTakesEverything(t *testing.T) {
 	s.create(newDeployment("web", 3))
 	s.complete("web")
 	s.kubectl("delete", "deployment/web", "--cascade=background")
-	s.until("everything to be gone", somethingLeft)
+	s.untilGone()
 	s.wantPodCreates(3)
-}
-
-func somethingLeft(st *story) string {
-	if d, rs, pods := len(st.deployments.now), len(st.replicaSets.now), len(st.pods.now); d+rs+pods > 0 {
-		return fmt.Sprintf("%d Deployments, %d ReplicaSets and %d Pods are left", d, rs, pods)
-	}
-	return ""
 }
 
 // TestDeleteInTheForegroundMakesNothingNew: not even if somebody changes what is being
@@ -47,7 +40,7 @@ func TestDeleteInTheForegroundMakesNothingNew(t *testing.T) {
 	for _, pod := range pods {
 		s.release(pod.Name)
 	}
-	st := s.until("everything to be gone", somethingLeft)
+	st := s.untilGone()
 	if replicaSets, pods := st.replicaSets.born(), st.pods.born(); replicaSets != 1 || pods != 3+1 {
 		t.Errorf("%d ReplicaSets and %d Pods were made in all, want 1 and 3, and the bare one", replicaSets, pods)
 	}
@@ -60,6 +53,12 @@ func bare(name string, labels map[string]string) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
 		Spec:       newDeployment("web", 1).Spec.Template.Spec,
 	}
+}
+
+// withCost gives a Pod a deletion cost: the cheapest goes first.
+func withCost(pod *corev1.Pod, cost string) *corev1.Pod {
+	pod.Annotations = map[string]string{corev1.PodDeletionCost: cost}
+	return pod
 }
 
 // untilLookedAt gives a ReplicaSet a size that nobody wants and waits until it was looked

@@ -15,8 +15,7 @@ func TestPauseHoldsTheRolloutButNotScaling(t *testing.T) {
 	s := newSpace(t)
 	s.create(newDeployment("web", 3))
 	s.complete("web")
-	s.kubectl("rollout", "pause", "deployment/web")
-	s.untilCondition("web", "Progressing", "Unknown DeploymentPaused")
+	s.pause()
 	s.kubectl("set", "image", "deployment/web", "web=web:2")
 	s.kubectl("scale", "deployment/web", "--replicas=5")
 	generation := s.deployment("web").Generation
@@ -29,7 +28,7 @@ func TestPauseHoldsTheRolloutButNotScaling(t *testing.T) {
 	if len(st.replicaSets.now) != 1 || *st.withImage("web:1").Spec.Replicas != 5 {
 		t.Errorf("while paused the ReplicaSets are %v, want only the old one with size 5", st.replicaSets.present())
 	}
-	if wrong := wrongCondition(st.deployments.now["web"], "Progressing", "Unknown DeploymentPaused"); wrong != "" {
+	if wrong := wrongCondition(st.deployments.now["web"], "Progressing", paused); wrong != "" {
 		t.Errorf("while paused: %s", wrong)
 	}
 	s.resizeByHand(webReplicaSet, 9, 5)
@@ -41,7 +40,7 @@ func TestPauseHoldsTheRolloutButNotScaling(t *testing.T) {
 	if rs := st.withImage("web:2"); *rs.Spec.Replicas != 5 || revisionOf(rs) != 2 {
 		t.Errorf("after resume the new ReplicaSet has size %d and revision %d, want 5 and 2", *rs.Spec.Replicas, revisionOf(rs))
 	}
-	s.wantConditionSeen("web", "Progressing", "Unknown DeploymentPaused", "Deployment is paused")
+	s.wantConditionSeen("web", "Progressing", paused, "Deployment is paused")
 	s.wantConditionSeen("web", "Progressing", "Unknown DeploymentResumed", "Deployment is resumed")
 	s.resizeByHand(st.withImage("web:2").Name, 9, 5)
 	s.resizeByHand(webReplicaSet, 2, 0)
@@ -69,7 +68,7 @@ func TestADeploymentCreatedPausedMakesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
 	s.create(newDeployment("web", 3, func(d *appsv1.Deployment) { d.Spec.Paused = true }))
-	st := s.untilCondition("web", "Progressing", "Unknown DeploymentPaused")
+	st := s.untilCondition("web", "Progressing", paused)
 	if got := len(st.replicaSets.now); got != 0 {
 		t.Errorf("there are %d ReplicaSets, want none", got)
 	}

@@ -14,14 +14,8 @@ func TestABareMatchingPodIsAdoptedAndTheSurplusGoes(t *testing.T) {
 	s := newSpace(t)
 	s.create(newDeployment("web", 3))
 	rs := s.complete("web").replicaSets.now[webReplicaSet]
-	s.createPod(&corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "bare",
-			// It is worth more than the others, so that it is one of them that goes.
-			Annotations: map[string]string{"controller.kubernetes.io/pod-deletion-cost": "100"},
-		},
-		Spec: rs.Spec.Template.Spec,
-	})
+	// It is worth more than the others, so that it is one of them that goes.
+	s.createPod(withCost(bare("bare", nil), "100"))
 	s.until("the bare Pod to be ready", func(st *story) string {
 		if pod := st.pods.now["bare"]; pod == nil || st.available(0, pod.CreationTimestamp.Add(patience)) != 4 {
 			return "it is not"

@@ -36,7 +36,7 @@ func TestPodsThatEndedAreReplacedAndLeftAlone(t *testing.T) {
 	}
 	s.wantPodCreates(3 + 2 + 4)
 	s.kubectl("delete", "deployment/web")
-	s.until("everything to be gone", somethingLeft)
+	s.untilGone()
 }
 
 // TestTerminatingPodsAreCountedApart: a Pod that is on its way out keeps no room from its
@@ -102,7 +102,7 @@ func TestReadyByAClockThatIsWrong(t *testing.T) {
 	const minReadySeconds = 2
 	s := newSpace(t)
 	s.create(newDeployment("web", 3, minReady(minReadySeconds), mode(localcluster.ModeNever)))
-	pods := s.untilSizes(3).pods.present()
+	pods := s.untilEach("web:1=3").pods.present()
 	s.until("the Pods to have nodes", func(st *story) string {
 		for _, pod := range st.pods.present() {
 			if pod.Spec.NodeName == "" {
@@ -130,7 +130,7 @@ func TestReadyByAClockThatIsWrong(t *testing.T) {
 	}
 	for _, size := range []int32{2, 1, 0} {
 		s.edit("web", replicas(size))
-		s.untilSizes(size)
+		s.untilEach(fmt.Sprintf("web:1=%d", size))
 	}
 }
 

@@ -47,9 +47,8 @@ func TestAPauseStopsTheClockOfTheDeadline(t *testing.T) {
 	const seconds = 4
 	s := newSpace(t)
 	s.create(newDeployment("web", 3, mode(localcluster.ModeNever)))
-	s.untilSizes(3)
-	s.kubectl("rollout", "pause", "deployment/web")
-	s.untilCondition("web", appsv1.DeploymentProgressing, paused)
+	s.untilEach("web:1=3")
+	s.pause()
 	s.edit("web", deadline(seconds))
 	s.create(newDeployment("clock", 1, mode(localcluster.ModeNever), deadline(seconds)))
 	st := s.untilCondition("clock", appsv1.DeploymentProgressing, timedOut)

@@ -25,11 +25,11 @@ func createScenarios() []scenario {
 		}},
 		{name: "create-paused", steps: func(s *space) {
 			s.create(newDeployment("web", 3, isPaused(true)))
-			s.untilCondition("web", "Progressing", "Unknown DeploymentPaused")
+			s.untilCondition("web", "Progressing", paused)
 		}},
 		{name: "create-paused-and-resume", steps: func(s *space) {
 			s.create(newDeployment("web", 1, isPaused(true)))
-			s.untilCondition("web", "Progressing", "Unknown DeploymentPaused")
+			s.untilCondition("web", "Progressing", paused)
 			s.kubectl("rollout", "resume", "deployment/web")
 			s.complete("web")
 		}},

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -14,7 +13,8 @@ func ownershipScenarios() []scenario {
 				rs.Spec.Template.Spec.Containers[0].Image = "web:0"
 			}))
 			s.untilReplicaSet("orphan", 2)
-			s.revisionsOf(2)
+			s.create(newDeployment("web", 2, atOnce()))
+			s.complete("web")
 			s.until("its Pods to be gone", func(st *story) string { return wrongPods(st, 2) })
 		}},
 		{name: "adopt-a-replicaset-as-the-new-one", steps: func(s *space) {
@@ -46,7 +46,7 @@ func ownershipScenarios() []scenario {
 			s.complete("web")
 		}},
 		{name: "adopt-a-pod-and-delete-the-surplus", steps: func(s *space) {
-			s.createPod(barePod("bare", "web", "1"))
+			s.createPod(withCost(bare("bare", map[string]string{"app": "web"}), "1"))
 			s.until("the Pod to be ready", func(st *story) string {
 				if _, ready := readySince(st.pods.now["bare"]); !ready {
 					return "it is not"
@@ -55,7 +55,7 @@ func ownershipScenarios() []scenario {
 			})
 			s.createReplicaSet(bareReplicaSet("web", 1, "web"))
 			s.untilReplicaSet("web", 1)
-			s.createPod(barePod("cheap", "web", "-1"))
+			s.createPod(withCost(bare("cheap", map[string]string{"app": "web"}), "-1"))
 			s.until("one Pod", func(st *story) string {
 				if st.pods.born() < 2 {
 					return "the second Pod is not seen"
@@ -85,17 +85,6 @@ func (s *space) untilRelease(name string) {
 		}
 		return ""
 	})
-}
-
-// barePod is a Pod that nobody controls, with a deletion cost.
-func barePod(name, app, cost string) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Labels: map[string]string{"app": app},
-			Annotations: map[string]string{"controller.kubernetes.io/pod-deletion-cost": cost},
-		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:1"}}},
-	}
 }
 
 // bareReplicaSet is a ReplicaSet of nobody's, with Pods as those of a Deployment of another name.

@@ -69,5 +69,5 @@ func pauseScenarios() []scenario {
 func (s *space) pause() {
 	s.t.Helper()
 	s.kubectl("rollout", "pause", "deployment/web")
-	s.untilCondition("web", "Progressing", "Unknown DeploymentPaused")
+	s.untilCondition("web", "Progressing", paused)
 }

@@ -76,13 +76,6 @@ func (s *space) releaseAll(pods []*corev1.Pod) {
 	}
 }
 
-// revisionsOf makes a Deployment that replaces all its Pods in one step.
-func (s *space) revisionsOf(size int32) {
-	s.t.Helper()
-	s.create(newDeployment("web", size, atOnce()))
-	s.complete("web")
-}
-
 // untilTerminating waits until Deployment web reports a number of Pods that are being
 // deleted, and none else.
 func (s *space) untilTerminating(want int32) *story {

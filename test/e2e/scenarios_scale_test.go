@@ -11,8 +11,7 @@ func scaleScenarios() []scenario {
 		{name: "scale-while-paused", steps: func(s *space) {
 			s.create(newDeployment("web", 2))
 			s.complete("web")
-			s.kubectl("rollout", "pause", "deployment/web")
-			s.untilCondition("web", "Progressing", "Unknown DeploymentPaused")
+			s.pause()
 			for _, size := range []int{4, 1} {
 				s.kubectl("scale", "deployment/web", fmt.Sprintf("--replicas=%d", size))
 				s.untilEach(fmt.Sprintf("web:1=%d", size))
@@ -60,8 +59,7 @@ func scaleScenarios() []scenario {
 		}},
 		{name: "scale-in-the-middle-while-paused", steps: func(s *space) {
 			s.untilTheMiddle()
-			s.kubectl("rollout", "pause", "deployment/web")
-			s.untilCondition("web", "Progressing", "Unknown DeploymentPaused")
+			s.pause()
 			s.edit("web", replicas(8))
 			s.untilEach("web:1=5 web:2=5")
 			s.edit("web", replicas(3))

@@ -125,8 +125,8 @@ func (s *space) grow() {
 func (s *space) untilGone() *story {
 	s.t.Helper()
 	return s.until("everything to be gone", func(st *story) string {
-		if left := len(st.deployments.now) + len(st.replicaSets.now) + len(st.pods.now); left > 0 {
-			return fmt.Sprintf("%d objects are left", left)
+		if d, rs, pods := len(st.deployments.now), len(st.replicaSets.now), len(st.pods.now); d+rs+pods > 0 {
+			return fmt.Sprintf("%d Deployments, %d ReplicaSets and %d Pods are left", d, rs, pods)
 		}
 		return ""
 	})

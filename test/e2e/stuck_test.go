@@ -25,22 +25,6 @@ func (st *story) sizeOf(image string) int32 {
 	return -1
 }
 
-// untilSizes waits until the ReplicaSets with the images web:1, web:2 and so on have the
-// sizes, and all of them know it.
-func (s *space) untilSizes(sizes ...int32) *story {
-	s.t.Helper()
-	return s.until(fmt.Sprintf("the sizes %d", sizes), func(st *story) string {
-		for i, size := range sizes {
-			image := fmt.Sprintf("web:%d", i+1)
-			rs := st.withImage(image)
-			if rs == nil || *rs.Spec.Replicas != size || rs.Status.Replicas != size || rs.Status.ObservedGeneration < rs.Generation {
-				return fmt.Sprintf("%s has %d, want %d", image, st.sizeOf(image), size)
-			}
-		}
-		return ""
-	})
-}
-
 // TestASurgePodThatFindsNoNodeTakesNoAvailabilityAway: with one Pod to a node, as many nodes
 // as Pods, and maxUnavailable rounded down to 0, the rollout cannot go on. That is
 // reported, and nothing is given up for it. kubernetes#116891, PR kubernetes#135993.
@@ -54,7 +38,7 @@ func TestASurgePodThatFindsNoNodeTakesNoAvailabilityAway(t *testing.T) {
 		s.edit("web", image("web:2"))
 		s.untilCondition("web", appsv1.DeploymentProgressing, timedOut)
 	})
-	st := s.untilSizes(3, 1)
+	st := s.untilEach("web:1=3 web:2=1")
 	wantTimedOutAfter(t, st, 5*time.Second)
 	if pods := st.podsOf(st.withImage("web:2")); len(pods) != 1 || pods[0].Spec.NodeName != "" {
 		t.Errorf("the new Pods are %v, want one without a node", pods)
@@ -111,7 +95,7 @@ func TestAFirstRevisionThatNeverWorkedIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
 	s.create(newDeployment("web", 4, mode(localcluster.ModeNever)))
-	s.untilSizes(4)
+	s.untilEach("web:1=4")
 	s.within(bounds{most: 5}, func() {
 		s.edit("web", image("web:2"), mode(""))
 		s.complete("web")
@@ -127,7 +111,7 @@ func TestTheHealthyOldRevisionGoesLast(t *testing.T) {
 	s.create(newDeployment("web", 4, rolling("1", "1")))
 	s.complete("web")
 	s.edit("web", image("web:2"), mode(localcluster.ModeNever))
-	s.untilSizes(3, 2)
+	s.untilEach("web:1=3 web:2=2")
 	brokenFirst := s.recorder.enforce("the healthy ReplicaSet does not shrink while a broken one has Pods", func(st *story) error {
 		if st.sizeOf("web:1") < 3 && st.sizeOf("web:2") > 0 {
 			return errors.New("it has shrunk")
@@ -141,7 +125,7 @@ func TestTheHealthyOldRevisionGoesLast(t *testing.T) {
 	if err := s.recorder.repeal(brokenFirst); err != nil {
 		t.Error(err)
 	}
-	s.untilSizes(0, 0, 4)
+	s.untilEach("web:1=0 web:2=0 web:3=4")
 	s.wantPodCreates(4 + 2 + 4)
 }
 
@@ -154,7 +138,7 @@ func TestScaleDownWhileTheNewRevisionIsBroken(t *testing.T) {
 	s.create(newDeployment("web", 10, rolling("1", "1")))
 	s.complete("web")
 	s.edit("web", image("web:2"), mode(localcluster.ModeNever))
-	st := s.untilSizes(9, 2)
+	st := s.untilEach("web:1=9 web:2=2")
 	unready := st.podsOf(st.withImage("web:1"))[0].Name
 	s.makeUnready(unready)
 	s.until("the old ReplicaSet to know of the unready Pod", func(st *story) string {
@@ -167,7 +151,7 @@ func TestScaleDownWhileTheNewRevisionIsBroken(t *testing.T) {
 	// on, as far as one available Pod must stay.
 	s.within(bounds{most: 11, least: 1}, func() {
 		s.kubectl("scale", "deployment/web", "--replicas=2")
-		st = s.untilSizes(1, 2)
+		st = s.untilEach("web:1=1 web:2=2")
 	})
 	if !sawSizes(st, 2, 1) {
 		t.Error("the sizes never were 2 old and 1 new")

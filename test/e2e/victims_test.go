@@ -84,7 +84,7 @@ func (v victim) pod() *corev1.Pod {
 		maps.Copy(pod.Labels, map[string]string{localcluster.ModeLabel: v.mode})
 	}
 	if v.cost != "" {
-		pod.Annotations = map[string]string{"controller.kubernetes.io/pod-deletion-cost": v.cost}
+		withCost(pod, v.cost)
 	}
 	return pod
 }
