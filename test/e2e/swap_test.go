@@ -18,8 +18,7 @@ import (
 // workloads of every kind under way. It is alone on the cluster meanwhile.
 func TestSwap(t *testing.T) {
 	s, refused := newSpace(t), newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about the change to our program and back")
+	if s.notOurs("this is about the change to our program and back") {
 		return
 	}
 	ours := s.lab.process
@@ -36,7 +35,7 @@ func TestSwap(t *testing.T) {
 	s.standStill("ends-under-ours")
 	s.standStill("ends-where-it-began")
 
-	swap := func(from, to *localcluster.Process) {
+	swap := func(direction string, from, to *localcluster.Process) {
 		t.Helper()
 		untilAllIsWritten(t) // by the one that goes
 		before, pods := s.versions(), refused.identities()
@@ -50,23 +49,24 @@ func TestSwap(t *testing.T) {
 		untilAllIsWritten(t) // by the one that has come, which has looked at all by then
 		s.wantNoWrites(mark)
 		if diff := cmp.Diff(before, s.versions()); diff != "" {
-			t.Errorf("from %s to %s objects were written (-before +after):\n%s", from.Name, to.Name, diff)
+			t.Errorf("%s objects were written (-before +after):\n%s", direction, diff)
 		}
 		if diff := cmp.Diff(pods, refused.identities()); diff != "" {
-			t.Errorf("from %s to %s something came or went where Pods are refused (-before +after):\n%s", from.Name, to.Name, diff)
+			t.Errorf("%s something came or went where Pods are refused (-before +after):\n%s", direction, diff)
+		}
+		if st := s.recorder.now(); !t.Failed() {
+			report("swap %s: %d Deployments, %d ReplicaSets and %d Pods, settled, stuck and in the middle, none written",
+				direction, len(st.deployments.now), len(st.replicaSets.now), len(st.pods.now))
 		}
 	}
-	swap(builtin, ours)
+	swap("from the built-in loops to ours", builtin, ours)
 	s.goOn("ends-under-ours")
 	s.standStill("ends-under-the-built-in")
-	swap(ours, builtin)
+	swap("from ours to the built-in loops", ours, builtin)
 	s.goOn("ends-where-it-began")
 	s.goOn("ends-under-the-built-in")
 	refused.unlimit()
 	refused.complete("web")
-	if err := builtin.Stop(); err != nil {
-		t.Error(err)
-	}
 }
 
 // launchBuiltin starts the two built-in loops beside a cluster that has them turned off.
