@@ -5,14 +5,14 @@
 //	make build
 //	cd test/e2e && go test ./...
 //
-// One cluster serves all tests; each works in a namespace of its own (kit: space),
+// One cluster serves all tests; each works in a namespace of its own (type space),
 // in which every state of every Deployment, ReplicaSet, Pod and Event is recorded in
 // the order in which the API server made it. So a test can wait for what it expects
 // without polling, and check a rule at every single step. What a process wrote is
 // read from the API server's audit log.
 //
 // What goes wrong between a program and the API server is made to go wrong by a proxy
-// (kit: behindProxy), whose rules count what they acted on: a rule that met no request fails
+// (function behindProxy), whose rules count what they acted on: a rule that met no request fails
 // its test.
 //
 // E2E_CONTROLLERS=builtin runs the same tests against the Deployment and ReplicaSet

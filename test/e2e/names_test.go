@@ -74,7 +74,7 @@ func (s *space) nameAll(templates map[string]corev1.PodTemplateSpec, count *int3
 	for range 8 {
 		workers.Go(func() {
 			for name := range todo {
-				if err := s.createNameless(name, templates[name], count); err != nil {
+				if err := s.createEmpty(name, templates[name], count); err != nil {
 					s.t.Errorf("Deployment %s: %v", name, err)
 				}
 			}
@@ -87,9 +87,9 @@ func (s *space) nameAll(templates map[string]corev1.PodTemplateSpec, count *int3
 	return s.untilNamed(templates)
 }
 
-// createNameless creates a Deployment of no Pods. One with a collision count is created
+// createEmpty creates a Deployment of no Pods. One with a collision count is created
 // paused, so that there is no ReplicaSet before it has the count.
-func (s *space) createNameless(name string, template corev1.PodTemplateSpec, count *int32) error {
+func (s *space) createEmpty(name string, template corev1.PodTemplateSpec, count *int32) error {
 	deployments := s.client.AppsV1().Deployments(s.name)
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},

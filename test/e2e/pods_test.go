@@ -51,20 +51,20 @@ func TestTerminatingPodsAreCountedApart(t *testing.T) {
 		s.edit("web", image("web:2"))
 		s.complete("web")
 	})
-	s.wantTerminating(4, 0)
+	s.untilTerminatingOf(4, 0)
 	s.edit("web", replicas(1))
 	s.complete("web")
 	s.edit("web", replicas(4))
 	s.complete("web")
-	s.wantTerminating(4, 3)
+	s.untilTerminatingOf(4, 3)
 	s.letGo()
-	s.wantTerminating(0, 0)
+	s.untilTerminatingOf(0, 0)
 	s.wantPodCreates(4 + 4 + 3)
 }
 
-// wantTerminating waits until so many Pods of web:1 and web:2 are terminating, and are
+// untilTerminatingOf waits until so many Pods of web:1 and web:2 are terminating, and are
 // counted as that by their ReplicaSets and by the Deployment.
-func (s *space) wantTerminating(old, fresh int32) {
+func (s *space) untilTerminatingOf(old, fresh int32) {
 	s.t.Helper()
 	s.until("the terminating Pods to be counted", func(st *story) string {
 		for image, want := range map[string]int32{"web:1": old, "web:2": fresh} {

@@ -64,9 +64,11 @@ func historyScenarios() []scenario {
 		}},
 		{name: "rollback-by-annotation-to-nowhere", steps: func(s *space) {
 			s.revisions(1)
-			for ask, answer := range map[string]string{"0": "Unable to find last revision.", "7": "Unable to find the revision to rollback to."} {
-				s.edit("web", annotated(rollbackTo, ask))
-				s.untilEvents("Deployment", "deployment-controller Warning DeploymentRollbackRevisionNotFound: "+answer)
+			for _, try := range []struct{ revision, answer string }{
+				{"0", "Unable to find last revision."}, {"7", "Unable to find the revision to rollback to."},
+			} {
+				s.edit("web", annotated(rollbackTo, try.revision))
+				s.untilEvents("Deployment", "deployment-controller Warning DeploymentRollbackRevisionNotFound: "+try.answer)
 				s.untilAnnotation(rollbackTo, "")
 			}
 		}},

@@ -33,24 +33,24 @@ func scaleScenarios() []scenario {
 			s.complete("web")
 		}},
 		{name: "scale-in-the-middle-up", steps: func(s *space) {
-			s.untilTheMiddle()
+			s.holdInTheMiddle()
 			s.edit("web", replicas(8))
 			s.untilEach("web:1=5 web:2=5")
 		}},
 		{name: "scale-in-the-middle-down", steps: func(s *space) {
-			s.untilTheMiddle()
+			s.holdInTheMiddle()
 			s.edit("web", replicas(2))
 			s.untilEach("web:1=1 web:2=2")
 		}},
 		{name: "scale-in-the-middle-to-0-and-back", steps: func(s *space) {
-			s.untilTheMiddle()
+			s.holdInTheMiddle()
 			s.edit("web", replicas(0))
 			s.untilEach("web:1=0 web:2=0")
 			s.edit("web", replicas(2))
 			s.untilEach("web:1=0 web:2=2")
 		}},
 		{name: "scale-in-the-middle-of-three", steps: func(s *space) {
-			s.untilTheMiddle()
+			s.holdInTheMiddle()
 			s.grow()
 			s.edit("web", unready("web:3"))
 			s.untilEach("web:1=3 web:2=0 web:3=3")
@@ -58,7 +58,7 @@ func scaleScenarios() []scenario {
 			s.untilEach("web:1=4 web:2=0 web:3=5")
 		}},
 		{name: "scale-in-the-middle-while-paused", steps: func(s *space) {
-			s.untilTheMiddle()
+			s.holdInTheMiddle()
 			s.pause()
 			s.edit("web", replicas(8))
 			s.untilEach("web:1=5 web:2=5")
@@ -80,9 +80,9 @@ func (s *space) resize(first int32, sizes ...int32) {
 	}
 }
 
-// untilTheMiddle brings Deployment web to where its rollout is held by new Pods that are
+// holdInTheMiddle brings Deployment web to where its rollout is held by new Pods that are
 // not ready: 3 old ones and 3 new ones, for a size of 4 with a surge of 2.
-func (s *space) untilTheMiddle() {
+func (s *space) holdInTheMiddle() {
 	s.t.Helper()
 	s.create(newDeployment("web", 4, rolling("2", "1")))
 	s.complete("web")

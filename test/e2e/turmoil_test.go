@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/retry"
 )
 
@@ -33,7 +34,7 @@ func TestABurstOfTemplatesStaysWithinTheBounds(t *testing.T) {
 	}
 	highest := 0
 	for _, sighting := range st.replicaSets.seen {
-		if sighting.change != "ADDED" {
+		if sighting.change != watch.Added {
 			continue
 		}
 		if got := revisionOf(sighting.object); got != highest+1 {
