@@ -21,8 +21,7 @@ const leaseNamespace, leaseName = "kube-system", "controller-manager"
 // given back can be taken over.
 func TestOnlyOneOfTwoInstancesActs(t *testing.T) {
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("the built-in loops run without a leader election here: there is nothing to compare")
+	if s.notOurs("the built-in loops run without a leader election here") {
 		return
 	}
 	const size = 16
@@ -63,8 +62,7 @@ func longLease() []string {
 // leads, and then go on in the middle of its work.
 func TestALeaderThatWasFrozenWritesNothingMore(t *testing.T) {
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("the built-in loops run without a leader election here: there is nothing to compare")
+	if s.notOurs("the built-in loops run without a leader election here") {
 		return
 	}
 	s.standAside()

@@ -30,8 +30,7 @@ func (s *space) families(reader reader, url string) map[string]*dto.MetricFamily
 func TestNoMetricNamesAnObject(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about our program: there is nothing to compare")
+	if s.notOurs("this is about our program") {
 		return
 	}
 	s.limit(corev1.ResourcePods, 4)
@@ -71,8 +70,7 @@ func TestNoMetricNamesAnObject(t *testing.T) {
 // two loops and elects a leader. It is alone on the cluster meanwhile.
 func TestMetricsHaveTheNamesOfTheBuiltInOnes(t *testing.T) {
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about our program: there is nothing to compare")
+	if s.notOurs("this is about our program") {
 		return
 	}
 	s.create(newDeployment("web", 2))

@@ -133,8 +133,7 @@ func pages() []string { return []string{"/configz", "/flagz", "/metrics", "/stat
 func TestWhoMayReadWhat(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about our program: there is nothing to compare")
+	if s.notOurs("this is about our program") {
 		return
 	}
 	ours := s.lab.process.URL
@@ -166,8 +165,7 @@ func TestWhoMayReadWhat(t *testing.T) {
 func TestACertificateOfTheClientAuthorityNamesItsOwner(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about our program: there is nothing to compare")
+	if s.notOurs("this is about our program") {
 		return
 	}
 	standby := s.launch("certificates", "--client-ca-file="+filepath.Join(s.lab.cluster.Dir, "pki", "ca.crt"))
@@ -198,8 +196,7 @@ func TestACertificateOfTheClientAuthorityNamesItsOwner(t *testing.T) {
 func TestPagesHaveTheFormOfTheBuiltInOnes(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about our program: there is nothing to compare")
+	if s.notOurs("this is about our program") {
 		return
 	}
 	ours, builtin := s.lab.process.URL, s.lab.cluster.Component(localcluster.ControllerManager).URL

@@ -69,8 +69,7 @@ func TestABadStartEndsWithOneClearLine(t *testing.T) {
 func TestTheProgramNamesItself(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about our program: there is nothing to compare")
+	if s.notOurs("this is about our program") {
 		return
 	}
 	s.create(newDeployment("web", 1))
@@ -143,8 +142,7 @@ func portOf(t *testing.T, url string) string {
 func TestAnAPIServerThatIsNotThereIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("this is about our program: there is nothing to compare")
+	if s.notOurs("this is about our program") {
 		return
 	}
 	port, err := freePort()

@@ -57,8 +57,7 @@ func TestAFullQuotaCostsFewRequestsAndEvents(t *testing.T) {
 func TestAFailureIsReportedByItsLatestCauseAndWithoutGaps(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if !s.lab.ours {
-		t.Log("the built-in loops keep the first message, which is a known difference: there is nothing to compare")
+	if s.notOurs("the built-in loops keep the first message, which is a known difference") {
 		return
 	}
 	s.limit(corev1.ResourcePods, 2)

@@ -82,6 +82,16 @@ func (s *space) makeAgain() {
 	s.untilUsable()
 }
 
+// notOurs says whether the built-in loops are under test, and logs why a test has nothing
+// (more) to compare with them: then it returns.
+func (s *space) notOurs(why string) bool {
+	s.t.Helper()
+	if !s.lab.ours {
+		s.t.Log("there is nothing to compare with the built-in loops: " + why)
+	}
+	return !s.lab.ours
+}
+
 // as is the space in the hands of another test.
 func (s *space) as(t *testing.T) *space {
 	handed := *s
