@@ -28,6 +28,8 @@ type toolModule struct {
 	source string
 	// programs are package paths by the names of the executables, in build order.
 	programs []program
+	// onDemand are those that no cluster needs.
+	onDemand []program
 	// linkFlags puts the version into the programs.
 	linkFlags func(version string) string
 }
@@ -49,6 +51,12 @@ func toolModules() []toolModule {
 			{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler"},
 			{Kubectl, "k8s.io/kubernetes/cmd/kubectl"},
 		},
+		onDemand:  []program{{Kubeadm, "k8s.io/kubernetes/cmd/kubeadm"}},
+		linkFlags: kubernetesLinkFlags,
+	}, {
+		folder:    "kubeadm136",
+		source:    "k8s.io/kubernetes",
+		onDemand:  []program{{OldKubeadm, "k8s.io/kubernetes/cmd/kubeadm"}},
 		linkFlags: kubernetesLinkFlags,
 	}, {
 		folder:   "kwok",
@@ -77,6 +85,26 @@ func kubernetesLinkFlags(version string) string {
 // so that all clones of the project share them. Building all takes minutes; it
 // needs the go command, and a module proxy the first time.
 func Build(ctx context.Context, log func(format string, args ...any)) (Binaries, error) {
+	return build(ctx, log, toolModules())
+}
+
+// BuildOnDemand is Build for a program that no cluster needs: Kubeadm or OldKubeadm. It
+// returns the path of the executable.
+func BuildOnDemand(ctx context.Context, name string, log func(format string, args ...any)) (string, error) {
+	for _, module := range toolModules() {
+		for _, tool := range module.onDemand {
+			if tool.name != name {
+				continue
+			}
+			module.programs = []program{tool}
+			binaries, err := build(ctx, log, []toolModule{module})
+			return binaries[name], err
+		}
+	}
+	return "", fmt.Errorf("building %s: there is no such program; there are %s and %s", name, Kubeadm, OldKubeadm)
+}
+
+func build(ctx context.Context, log func(format string, args ...any), modules []toolModule) (Binaries, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder for built programs (set HOME): %w", err)
@@ -90,7 +118,7 @@ func Build(ctx context.Context, log func(format string, args ...any)) (Binaries,
 		return nil, err
 	}
 	binaries := Binaries{}
-	for _, module := range toolModules() {
+	for _, module := range modules {
 		b := builder{module: module, folder: filepath.Join(tools, module.folder), log: Options{Log: log}.logf}
 		if err := b.readModule(cache, platform); err != nil {
 			return nil, err

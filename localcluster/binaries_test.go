@@ -123,6 +123,26 @@ func TestBuildMakesEachProgramOnce(t *testing.T) {
 	}
 }
 
+func TestBuildOnDemandMakesOneProgram(t *testing.T) {
+	calls := fakeGo(t, "none")
+	want := []string{Kubeadm, OldKubeadm}
+	for _, name := range want {
+		path, err := BuildOnDemand(patient(t), name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff(want, builds(t, calls)); diff != "" {
+		t.Errorf("builds differ (-want +got):\n%s", diff)
+	}
+	if _, err := BuildOnDemand(patient(t), Kubectl, nil); err == nil || !strings.Contains(err.Error(), "no such program") {
+		t.Errorf("error is %v, want one that says that there is no such program", err)
+	}
+}
+
 func TestAFailedBuildLeavesNoProgram(t *testing.T) {
 	calls := fakeGo(t, Scheduler)
 	_, err := Build(patient(t), nil)

@@ -1,6 +1,10 @@
 package localcluster
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // The addresses of Services and of fake pods must not overlap.
 const (
@@ -73,11 +77,24 @@ func (c *Cluster) commands(o Options) ([]Command, error) {
 	for _, command := range commands {
 		if o.has(command.Name) {
 			command.Path = c.binaries[command.Name]
-			command.Args = append(command.Args, o.ExtraArgs[command.Name]...)
+			command.Args = override(command.Args, o.ExtraArgs[command.Name])
 			wanted = append(wanted, command)
 		}
 	}
 	return wanted, nil
+}
+
+// override adds flags, in the place of those of the same name.
+func override(args, extra []string) []string {
+	name := func(arg string) string {
+		name, _, _ := strings.Cut(arg, "=")
+		return name
+	}
+	given := map[string]bool{}
+	for _, arg := range extra {
+		given[name(arg)] = true
+	}
+	return append(slices.DeleteFunc(args, func(arg string) bool { return given[name(arg)] }), extra...)
 }
 
 func (c *Cluster) etcdArgs() []string {

@@ -17,6 +17,10 @@ const (
 
 	// Kubectl is no component, but it is built with them.
 	Kubectl = "kubectl"
+	// Kubeadm is built by BuildOnDemand only; so is OldKubeadm, the last version that reads
+	// configuration of its API version v1beta3.
+	Kubeadm    = "kubeadm"
+	OldKubeadm = "kubeadm-1.36"
 )
 
 // Labels and values by which a Pod tells KWOK how to treat it; see the package
@@ -53,8 +57,8 @@ type Options struct {
 	// ControllerManager and Kwok can be left out. Without Kwok there are no nodes.
 	Without []string
 
-	// ExtraArgs are flags added to a component's own, by its name. A flag that
-	// is given twice counts with its last value, so these win.
+	// ExtraArgs are flags added to a component's own, by its name, each as
+	// --flag=value. They take the place of its own flags of the same name.
 	ExtraArgs map[string][]string
 }
 

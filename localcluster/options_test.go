@@ -34,7 +34,7 @@ func TestCommandsFollowTheOptions(t *testing.T) {
 	tests := map[string]struct {
 		options Options
 		names   []string
-		flag    string // of the controller-manager, which must come last
+		flag    string // of the controller-manager, the only one of its name
 	}{
 		"by default our loops are off": {
 			Options{}, ComponentNames(), builtinLoopsOff,
@@ -42,7 +42,7 @@ func TestCommandsFollowTheOptions(t *testing.T) {
 		"with the built-in loops everything is on": {
 			Options{BuiltinLoops: true}, ComponentNames(), "--controllers=*",
 		},
-		"extra flags come after our own": {
+		"extra flags take the place of our own": {
 			Options{ExtraArgs: map[string][]string{ControllerManager: {"--controllers=none"}}}, ComponentNames(), "--controllers=none",
 		},
 		"what is left out is not started": {
@@ -56,20 +56,20 @@ func TestCommandsFollowTheOptions(t *testing.T) {
 				t.Fatal(err)
 			}
 			var names []string
-			var last string
+			var flags []string
 			for _, command := range commands {
 				names = append(names, command.Name)
 				for _, arg := range command.Args {
 					if command.Name == ControllerManager && strings.HasPrefix(arg, "--controllers=") {
-						last = arg
+						flags = append(flags, arg)
 					}
 				}
 			}
 			if !slices.Equal(names, test.names) {
 				t.Errorf("started %v, want %v", names, test.names)
 			}
-			if last != test.flag {
-				t.Errorf("the last --controllers is %q, want %q", last, test.flag)
+			if !slices.Equal(flags, []string{test.flag}) {
+				t.Errorf("the flags are %q, want %q", flags, test.flag)
 			}
 		})
 	}
