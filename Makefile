@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X $(APP).version=$(VERSION) -X $(APP).commit=$(COMMIT)
 
 # The Go modules of this repository: the product, and what only its tests need.
 # test/conformance/specs is left out: it is one file, and takes minutes to compile.
-MODULES := . localcluster test/e2e test/conformance test/oracle
+MODULES := . localcluster test/e2e test/conformance test/oracle test/deploy
 
 LINT    := $(CURDIR)/bin/golangci-lint run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...
 
@@ -34,6 +34,7 @@ test: ## Everything: linters, unit tests with the race detector, end-to-end test
 	@$(STAGE) "local cluster: build" $(MAKE) --no-print-directory cluster-build
 	@$(STAGE) "oracle" $(MAKE) --no-print-directory oracle
 	@$(STAGE) "local cluster: tests" $(MAKE) --no-print-directory cluster-test
+	@$(STAGE) "manifests" $(MAKE) --no-print-directory manifests
 	@$(STAGE) "end-to-end tests" $(MAKE) --no-print-directory e2e
 
 .PHONY: build
@@ -66,6 +67,14 @@ BESIDE := TestSwap|TestMetricsHaveTheNamesOfTheBuiltInOnes
 
 # Without ./..., for go test prints what passing tests print only if no package is named.
 PARITY := $(GO) test -count=1 -timeout 20m -run
+
+.PHONY: manifests
+manifests: build cluster-build ## Prove what is in deploy/: on an API server, with kubeadm, by numbers
+	@$(GO) test -C test/deploy -count=1 -timeout 20m ./...
+
+.PHONY: kubeadm
+kubeadm: build cluster-build ## Prove deploy/kind also for kubeadm's v1beta3 (builds for minutes the first time)
+	@cd test/deploy && KUBEADM=all $(GO) test -count=1 -timeout 60m -run Kubeadm -v ./...
 
 .PHONY: cluster-build
 cluster-build: bin/localcluster ## Build the local control plane (about 8 minutes the first time, then cached)
