@@ -52,6 +52,28 @@ func compare(ours, theirs *world) []difference {
 	return differences
 }
 
+// valueOf returns what a world has in the field that two others differ in.
+func valueOf(w *world, d difference) string {
+	rs := w.sets[d.object]
+	fields := map[string]string{"existence": exists(rs)}
+	switch {
+	case d.object == "":
+		fields = deploymentFields(w.deployment)
+		fields["spec"] = specOf(w.deployment)
+	case rs != nil:
+		maps.Copy(fields, replicaSetFields(rs))
+	}
+	if value, has := fields[d.field]; has {
+		return value
+	}
+	return none
+}
+
+func specOf(d *appsv1.Deployment) string {
+	spec := withSize(d).Spec
+	return spec.String()
+}
+
 func exists(rs *appsv1.ReplicaSet) string {
 	if rs == nil {
 		return none

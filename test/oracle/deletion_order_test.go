@@ -37,7 +37,7 @@ func TestDeletionOrderOfTwo(t *testing.T) {
 			t.Errorf("%s goes first, and should not, of\n%s and\n%s", first.Name, asJSON(t, pair[0]), asJSON(t, pair[1]))
 		}
 	})
-	if ties == 0 {
+	if ties == 0 && usual() {
 		t.Error("no two Pods were the same to the built-in's order")
 	}
 }
@@ -45,8 +45,9 @@ func TestDeletionOrderOfTwo(t *testing.T) {
 // Some of many Pods have to go. The built-in's comparison has no circles among most; then
 // no Pod may stay that comes before one that goes.
 func TestDeletionOrderOfMany(t *testing.T) {
+	const cases = 4000
 	circles := 0
-	each(t, 4000, func(t *testing.T, d dice) {
+	each(t, cases, func(t *testing.T, d dice) {
 		count := 2 + d.IntN(12)
 		rs := namedReplicaSet("web-1", int32(1+d.IntN(count-1)))
 		active := randomPods(d, rs, count, noon)
@@ -69,6 +70,9 @@ func TestDeletionOrderOfMany(t *testing.T) {
 		}
 	})
 	t.Logf("%d of them with a circle in the built-in's comparison", circles)
+	if circles > cases/3 {
+		t.Error("too little was compared")
+	}
 }
 
 // builtinOrder returns the built-in's order of Pods, with the ranks it gives them: how many

@@ -23,11 +23,6 @@ type known[S any] struct {
 func knownDifferences() []known[step] {
 	return []known[step]{
 		{
-			name:    "arithmetic",
-			why:     "the built-in's sums and products wrap around at 32 bits, ours are of 64 and end at the largest number",
-			excuses: func(s step, d difference) bool { return computed(d) && s.overflows() },
-		},
-		{
 			name: "counts after the writes",
 			why:  "the built-in counts by the sizes before the sync; ours by those after it, which the built-in would report one sync later",
 			excuses: func(s step, d difference) bool {
@@ -37,14 +32,18 @@ func knownDifferences() []known[step] {
 			},
 		},
 		{
-			name:    "ReplicaSets on their way out",
-			why:     "a ReplicaSet that is being deleted is never scaled nor annotated, and its Pods are not relied on",
-			excuses: func(s step, d difference) bool { return s.leaving() && !strings.HasPrefix(d.field, "status.") },
+			name: "dependable availability",
+			why:  "of a ReplicaSet that was just scaled down no more Pods count as available than its size, since the others are condemned",
+			excuses: func(s step, d difference) bool {
+				return sizing(d) && s.rolls() && s.overAvailable() && s.sizesDiffer(d.object) > 0
+			},
 		},
 		{
-			name:    "dependable availability",
-			why:     "of a ReplicaSet that was just scaled down no more Pods count as available than its size, since the others are condemned",
-			excuses: func(s step, d difference) bool { return sizing(d) && s.rolls() && s.overAvailable() },
+			name: "shrinking is not given up",
+			why:  "an old ReplicaSet with more available Pods than its size keeps none from being shrunk; the built-in takes it for an error and stops there",
+			excuses: func(s step, d difference) bool {
+				return sizing(d) && s.rolls() && s.oldOverAvailable() && !s.isNew(d.object) && s.sizesDiffer(d.object) < 0
+			},
 		},
 		{
 			name: "failures are always reported",
@@ -113,10 +112,10 @@ func knownDifferences() []known[step] {
 		},
 		{
 			name: "garbage in revisions",
-			why:  "a revision that is no number above 0 counts as none: it is replaced and not remembered; the built-in does neither with some of them, and stops copying annotations",
+			why:  "a revision that is no number above 0 counts as none: it is replaced and not remembered; the built-in does neither with some of them, stops copying annotations, and rolls back to another revision than the last",
 			excuses: func(s step, d difference) bool {
-				copied := d.object != "" && strings.HasPrefix(d.field, "annotation ") && !sizing(d) && d.object == s.newSet().GetName()
-				return s.garbageRevision() && (copied || strings.Contains(d.field, util.RevisionAnnotation) || d.field == "existence")
+				copied := s.isNew(d.object) && strings.HasPrefix(d.field, "annotation ") && !sizing(d)
+				return s.garbageRevision() && (copied || s.rollsBackToLast(d) || strings.Contains(d.field, util.RevisionAnnotation) || d.field == "existence")
 			},
 		},
 		{
@@ -154,14 +153,16 @@ func knownDifferences() []known[step] {
 			name: "history by what is there",
 			why:  "old revisions are deleted when the rollout is complete; the built-in asks whether its last status said so",
 			excuses: func(s step, d difference) bool {
-				return d.field == "existence" && s.before.sets[d.object] != nil && (s.completeWas() != s.completeIs() || s.completeWas() && s.created())
+				rs := s.before.sets[d.object]
+				return d.field == "existence" && rs != nil && sizeOf(rs.Spec.Replicas) == 0 && !s.isNew(d.object) &&
+					s.completeWas() != s.completeIs() && (d.ours == none) == s.completeIs()
 			},
 		},
 		{
 			name: "a resume is reported first",
 			why:  "a resume is reported in a write of its own, with all counts; the built-in finds in the same sync that those have changed and calls it progress, or scales by the old ones where an annotation is garbage",
 			excuses: func(s step, d difference) bool {
-				return resumes(s.before) && (about(d, appsv1.DeploymentProgressing) || sizing(d) && s.scales() && !s.maximaKnown())
+				return resumes(s.before) && (about(d, appsv1.DeploymentProgressing) && s.theirReason(util.ReplicaSetUpdatedReason) || sizing(d) && s.scales() && !s.maximaKnown())
 			},
 		},
 		{
@@ -175,15 +176,38 @@ func knownDifferences() []known[step] {
 			name: "a deleted Deployment only reports",
 			why:  "while a Deployment is being deleted only its status is written; the built-in goes on annotating the new ReplicaSet, and reports having found it",
 			excuses: func(s step, d difference) bool {
-				return s.before.deployment.DeletionTimestamp != nil && (d.object != "" || strings.HasPrefix(d.field, "annotation") || about(d, appsv1.DeploymentProgressing))
+				return s.before.deployment.DeletionTimestamp != nil && (s.untouched(d) && (bookkeeping(d) || about(d, appsv1.DeploymentProgressing)) || s.tellsRevision(d))
 			},
 		},
 		{
 			name: "a rollback first",
 			why:  "a rollback is carried out before anything else; the built-in first makes or annotates the ReplicaSet of the template that is about to go, and waits until it can",
 			excuses: func(s step, d difference) bool {
-				return s.plan.Rollback != nil && (d.object != "" || s.failsToCreate() || !strings.HasPrefix(d.field, "spec"))
+				return s.plan.Rollback != nil && (rolledBack(d) && s.failsToCreate() && s.kept(d) ||
+					s.untouched(d) && !rolledBack(d) && (d.object == "" || bookkeeping(d) || d.field == "existence"))
 			},
+		},
+		{
+			name: "ReplicaSets on their way out",
+			why:  "a ReplicaSet that is being deleted is never scaled nor annotated, and its Pods are not relied on",
+			excuses: func(s step, d difference) bool {
+				if rs := s.before.sets[d.object]; rs != nil && rs.DeletionTimestamp != nil {
+					return s.untouched(d)
+				}
+				return s.leaving() && (sizing(d) || s.tellsRevision(d) || d.field == "existence" || about(d, appsv1.DeploymentProgressing) || about(d, appsv1.DeploymentAvailable))
+			},
+		},
+		{
+			name: "the largest revision",
+			why:  "the revision after the largest number is that number again; the built-in's wraps around to a negative one, before which it sees another last revision",
+			excuses: func(s step, d difference) bool {
+				return s.largestRevision() && (strings.HasPrefix(d.field, "annotation "+util.RevisionAnnotation) || s.rollsBackToLast(d))
+			},
+		},
+		{
+			name:    "arithmetic",
+			why:     "the built-in's sums and products wrap around at 32 bits, ours are of 64 and end at the largest number",
+			excuses: func(s step, d difference) bool { return computed(d) && s.overflows() },
 		},
 	}
 }
@@ -195,7 +219,19 @@ func sizing(d difference) bool {
 
 // computed reports whether the difference is one of something that is reckoned with.
 func computed(d difference) bool {
-	return sizing(d) || d.object == "" || d.field == "existence" || strings.Contains(d.field, util.RevisionAnnotation)
+	counts := strings.HasPrefix(d.field, "status.") && strings.HasSuffix(d.field, "eplicas")
+	return sizing(d) || counts || about(d, appsv1.DeploymentProgressing) || about(d, appsv1.DeploymentAvailable)
+}
+
+// bookkeeping reports whether the difference is one of what a ReplicaSet is given of its
+// Deployment.
+func bookkeeping(d difference) bool {
+	return d.object != "" && (strings.HasPrefix(d.field, "annotation ") || d.field == "minReadySeconds")
+}
+
+// rolledBack reports whether the difference is one of what a rollback is to write.
+func rolledBack(d difference) bool {
+	return d.object == "" && (d.field == "spec" || strings.HasPrefix(d.field, "annotation ") && d.field != "annotation "+util.RevisionAnnotation)
 }
 
 // about reports whether the difference is one of a condition or of its times.
@@ -208,9 +244,6 @@ func (s step) overflows() bool {
 	most := int64(sizeOf(s.before.deployment.Spec.Replicas)) + surge(s.before.deployment)
 	var sizes, replicas, available int64
 	for _, rs := range s.before.owned() {
-		if revision, _ := util.Revision(rs); revision == math.MaxInt64 {
-			return true
-		}
 		sizes += int64(sizeOf(rs.Spec.Replicas))
 		replicas += int64(rs.Status.Replicas)
 		available += int64(rs.Status.AvailableReplicas)

@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +20,12 @@ import (
 // step is what each of the two loops makes of one world.
 type step struct {
 	before, ours, theirs *world
-	plan                 rollout.Plan // ours
-	now                  time.Time
-	refusal              error
+	// decided is the world that our plan was made on: before or, where ours reports first
+	// that the Deployment was resumed, the one after that.
+	decided *world
+	plan    rollout.Plan // ours
+	now     time.Time
+	refusal error
 }
 
 // newSet returns the ReplicaSet that has the Deployment's template; nil if there is none.
@@ -61,10 +66,57 @@ func (s step) overAvailable() bool {
 	return slices.ContainsFunc(s.before.owned(), func(rs *appsv1.ReplicaSet) bool { return rs.Status.AvailableReplicas > sizeOf(rs.Spec.Replicas) })
 }
 
+// isNew reports whether a name is that of the new ReplicaSet.
+func (s step) isNew(name string) bool {
+	rs := s.newSet()
+	return rs != nil && rs.Name == name
+}
+
+// oldOverAvailable reports whether that is an old one with a size.
+func (s step) oldOverAvailable() bool {
+	return slices.ContainsFunc(s.before.owned(), func(rs *appsv1.ReplicaSet) bool {
+		return !s.isNew(rs.Name) && sizeOf(rs.Spec.Replicas) > 0 && rs.Status.AvailableReplicas > sizeOf(rs.Spec.Replicas)
+	})
+}
+
 // kept reports whether the built-in has left a field of the Deployment as it was.
 func (s step) kept(d difference) bool {
-	before, had := deploymentFields(s.before.deployment)[d.field]
-	return d.object == "" && (had && before == d.theirs || !had && d.theirs == none)
+	return d.object == "" && d.theirs == valueOf(s.before, d)
+}
+
+// untouched reports whether our plan has left a field as it was.
+func (s step) untouched(d difference) bool {
+	return d.ours == valueOf(s.decided, d)
+}
+
+// tellsRevision reports whether ours has given the Deployment the revision of the new
+// ReplicaSet that ours leaves, or has left it as it was where that has none.
+func (s step) tellsRevision(d difference) bool {
+	rs := util.FindNewReplicaSet(s.ours.deployment, s.ours.owned())
+	if rs == nil || d.object != "" || d.field != "annotation "+util.RevisionAnnotation {
+		return false
+	}
+	if revision, has := rs.Annotations[util.RevisionAnnotation]; has {
+		return d.ours == strconv.Quote(revision)
+	}
+	return s.untouched(d)
+}
+
+// rollsBackToLast reports whether the difference is one of what is taken over from the last
+// revision, which the user has asked for without its number.
+func (s step) rollsBackToLast(d difference) bool {
+	revision, err := strconv.ParseInt(s.before.deployment.Annotations[appsv1.DeprecatedRollbackTo], 10, 64)
+	return s.plan.Rollback != nil && err == nil && revision == 0 && rolledBack(d) && d.field != "annotation "+appsv1.DeprecatedRollbackTo
+}
+
+// sizesDiffer tells which of the two makes a ReplicaSet larger: above 0 if ours does, below if
+// theirs does, and 0 if neither or if one of them does not have it.
+func (s step) sizesDiffer(name string) int {
+	ours, theirs := s.ours.sets[name], s.theirs.sets[name]
+	if ours == nil || theirs == nil {
+		return 0
+	}
+	return cmp.Compare(sizeOf(ours.Spec.Replicas), sizeOf(theirs.Spec.Replicas))
 }
 
 // failsToCreate reports whether the built-in could not create a new ReplicaSet that it wanted.
@@ -127,9 +179,17 @@ func (s step) completeWas() bool {
 	return util.DeploymentComplete(withSize(s.before.deployment), &s.before.deployment.Status)
 }
 
-// completeIs reports whether it is.
+// completeIs reports whether it is, as far as there is a new ReplicaSet.
 func (s step) completeIs() bool {
-	return util.DeploymentComplete(withSize(s.before.deployment), &s.ours.deployment.Status)
+	return s.newSet() != nil && util.DeploymentComplete(withSize(s.before.deployment), &s.ours.deployment.Status)
+}
+
+// largestRevision reports whether no revision is left after that of some ReplicaSet.
+func (s step) largestRevision() bool {
+	return slices.ContainsFunc(s.before.owned(), func(rs *appsv1.ReplicaSet) bool {
+		revision, err := util.Revision(rs)
+		return err == nil && revision == math.MaxInt64
+	})
 }
 
 // garbageRevision reports whether some ReplicaSet has a revision that no loop has given it.

@@ -65,7 +65,7 @@ func TestSameTemplate(t *testing.T) {
 			different++
 		}
 	})
-	if equal == 0 || different == 0 {
+	if (equal == 0 || different == 0) && usual() {
 		t.Errorf("%d equal and %d different pairs prove nothing", equal, different)
 	}
 }

@@ -12,23 +12,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func randomHerd(d dice, now time.Time) *herd {
-	h := &herd{sets: map[string]*appsv1.ReplicaSet{}}
+func randomReplicaSets(d dice, now time.Time) *replicaSets {
+	r := &replicaSets{sets: map[string]*appsv1.ReplicaSet{}}
 	owner := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}}
 	for i := range 1 + d.IntN(3) {
 		rs := randomOwnerOf(d, fmt.Sprintf("web-%d", i), now)
 		if d.chance(80) {
 			rs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 		}
-		h.sets[rs.Name] = rs
+		r.sets[rs.Name] = rs
 		for range d.IntN(9) {
-			h.pods = append(h.pods, randomHerdPod(d, rs, now))
+			r.pods = append(r.pods, randomOwnedPod(d, rs, now))
 		}
 	}
 	if d.odd(15) {
-		h.refusal = errors.New(pick(d, "no room", "not allowed"))
+		r.refusal = errors.New(pick(d, "no room", "not allowed"))
 	}
-	return h
+	return r
 }
 
 // randomOwnerOf returns a ReplicaSet with any size and any status.
@@ -54,7 +54,7 @@ func randomOwnerOf(d dice, name string, now time.Time) *appsv1.ReplicaSet {
 	return rs
 }
 
-func randomHerdPod(d dice, rs *appsv1.ReplicaSet, now time.Time) *corev1.Pod {
+func randomOwnedPod(d dice, rs *appsv1.ReplicaSet, now time.Time) *corev1.Pod {
 	pod := randomPod(d, rs, now)
 	if d.chance(10) {
 		pod.Status.Phase = pick(d, corev1.PodFailed, corev1.PodSucceeded)

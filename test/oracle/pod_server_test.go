@@ -19,8 +19,8 @@ import (
 	"controller-manager/pkg/controllers/replicaset/scale"
 )
 
-// herd is what the API server keeps of some ReplicaSets of one owner.
-type herd struct {
+// replicaSets is what the API server keeps of some ReplicaSets of one owner.
+type replicaSets struct {
 	sets    map[string]*appsv1.ReplicaSet
 	pods    []*corev1.Pod
 	refusal error // of every create and delete
@@ -38,17 +38,17 @@ const burst = replicaset.BurstReplicas
 
 // builtinReplicaSets returns what the built-in ReplicaSet loop makes of each ReplicaSet, and
 // when it was. It has to run in a bubble, as builtinDeployment does.
-func builtinReplicaSets(t *testing.T, h *herd) (map[string]*change, time.Time) {
+func builtinReplicaSets(t *testing.T, r *replicaSets) (map[string]*change, time.Time) {
 	t.Helper()
 	var objects []runtime.Object
-	taken := &shepherd{herd: h, changes: map[string]*change{}, owners: map[string]string{}}
-	for name, rs := range h.sets {
+	taken := &podServer{all: r, changes: map[string]*change{}, owners: map[string]string{}}
+	for name, rs := range r.sets {
 		rs = rs.DeepCopy()
 		defaultSize(&rs.Spec.Replicas)
 		objects = append(objects, rs)
 		taken.changes[name] = &change{deleted: map[string]bool{}, status: *rs.Status.DeepCopy()}
 	}
-	for _, pod := range h.pods {
+	for _, pod := range r.pods {
 		objects = append(objects, pod.DeepCopy())
 		taken.owners[pod.Name] = metav1.GetControllerOfNoCopy(pod).Name
 	}
@@ -59,15 +59,15 @@ func builtinReplicaSets(t *testing.T, h *herd) (map[string]*change, time.Time) {
 	return taken.changes, now
 }
 
-// shepherd stands in for the API server: it takes the writes of one sync of each ReplicaSet.
-type shepherd struct {
+// podServer stands in for the API server: it takes the writes of one sync of each ReplicaSet.
+type podServer struct {
 	mu      sync.Mutex
-	herd    *herd
+	all     *replicaSets
 	changes map[string]*change
 	owners  map[string]string // of Pods, by name
 }
 
-func (s *shepherd) react(action clienttesting.Action) (bool, runtime.Object, error) {
+func (s *podServer) react(action clienttesting.Action) (bool, runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch action := action.(type) {
@@ -76,28 +76,28 @@ func (s *shepherd) react(action clienttesting.Action) (bool, runtime.Object, err
 		if !ok {
 			return true, action.Object, nil // an event
 		}
-		if s.herd.refusal == nil {
+		if s.all.refusal == nil {
 			s.changes[metav1.GetControllerOfNoCopy(pod).Name].created++
 		}
-		return true, pod, s.herd.refusal
+		return true, pod, s.all.refusal
 	case clienttesting.UpdateActionImpl:
 		rs := action.Object.(*appsv1.ReplicaSet)
 		s.changes[rs.Name].status = rs.Status
 		return true, rs, nil
 	case clienttesting.DeleteActionImpl:
-		if s.herd.refusal == nil {
+		if s.all.refusal == nil {
 			s.changes[s.owners[action.Name]].deleted[action.Name] = true
 		}
-		return true, nil, s.herd.refusal
+		return true, nil, s.all.refusal
 	}
 	return false, nil, nil // reads
 }
 
 // snapshot is what our loop would make of one of the ReplicaSets.
-func (h *herd) snapshot(rs *appsv1.ReplicaSet, now time.Time) scale.Snapshot {
+func (r *replicaSets) snapshot(rs *appsv1.ReplicaSet, now time.Time) scale.Snapshot {
 	s := scale.Snapshot{ReplicaSet: rs, Settled: true, Now: now}
-	for _, pod := range h.pods {
-		owner := h.sets[metav1.GetControllerOfNoCopy(pod).Name]
+	for _, pod := range r.pods {
+		owner := r.sets[metav1.GetControllerOfNoCopy(pod).Name]
 		switch {
 		case owner == rs && pods.IsActive(pod):
 			s.Active = append(s.Active, pod)
@@ -118,11 +118,11 @@ func related(a, b *appsv1.ReplicaSet) bool {
 }
 
 // ours returns what our core makes of one of the ReplicaSets.
-func (h *herd) ours(rs *appsv1.ReplicaSet, now time.Time) (*change, scale.Snapshot) {
-	s := h.snapshot(rs, now)
+func (r *replicaSets) ours(rs *appsv1.ReplicaSet, now time.Time) (*change, scale.Snapshot) {
+	s := r.snapshot(rs, now)
 	plan := scale.Decide(s)
 	ours := &change{deleted: map[string]bool{}}
-	outcome := scale.Outcome{Err: h.refusal}
+	outcome := scale.Outcome{Err: r.refusal}
 	if plan.Empty() {
 		outcome.Err = nil
 	}
