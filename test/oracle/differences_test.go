@@ -174,9 +174,10 @@ func knownDifferences() []known[step] {
 		},
 		{
 			name: "a deleted Deployment only reports",
-			why:  "while a Deployment is being deleted only its status is written; the built-in goes on annotating the new ReplicaSet, and reports having found it",
+			why:  "while a Deployment is being deleted only its status is written; the built-in goes on annotating it and the new ReplicaSet, and reports having found that",
 			excuses: func(s step, d difference) bool {
-				return s.before.deployment.DeletionTimestamp != nil && (s.untouched(d) && (bookkeeping(d) || about(d, appsv1.DeploymentProgressing)) || s.tellsRevision(d))
+				revision := d.object == "" && d.field == "annotation "+util.RevisionAnnotation
+				return s.before.deployment.DeletionTimestamp != nil && s.untouched(d) && (revision || bookkeeping(d) || about(d, appsv1.DeploymentProgressing))
 			},
 		},
 		{

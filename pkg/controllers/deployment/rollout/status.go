@@ -33,7 +33,8 @@ type Outcome struct {
 // Report is what the Deployment should say of itself.
 type Report struct {
 	Status appsv1.DeploymentStatus
-	// Revision is that of its new ReplicaSet; "" while there is none.
+	// Revision is that of its new ReplicaSet; "" while there is none, or nothing but the
+	// status may be written.
 	Revision string
 	// LookAgain is after what time to look again although nothing changes; 0 if not at all.
 	LookAgain time.Duration
@@ -66,7 +67,7 @@ func Status(s Snapshot, plan Plan, outcome Outcome) Report {
 	r.failure()
 	r.status.Conditions = r.conditions.items
 	finished := Report{Status: r.status, LookAgain: r.lookAgain()}
-	if after.new != nil {
+	if after.new != nil && s.Deployment.DeletionTimestamp == nil { // then nothing but status is written
 		finished.Revision = after.new.Annotations[RevisionAnnotation]
 	}
 	return finished
