@@ -37,6 +37,7 @@
 // Imports point downward only:
 //
 //	cmd/controller-manager/app
+//	  → takeover                                   whether another program runs the same loops
 //	  → deployment, replicaset                     the shells: clients, queues, clocks, logs
 //	    → worker, freshness, ownership, watched    what both shells need
 //	    → deployment/rollout, replicaset/scale     the cores: pure functions

@@ -101,6 +101,15 @@ func TestAlerts(t *testing.T) {
 		{"a hundredth of the requests is answered 503", "ControllerManagerRequestsFail", requests("503", "9"), hour, nil},
 		{"a tenth of the requests is answered 409", "ControllerManagerRequestsFail", requests("409", "100"), hour, nil},
 
+		{"another one writes in every minute", "ControllerManagerNotAlone",
+			[]string{`controller_manager_foreign_status_writes_total{job="controller-manager",controller="deployment"} 0x50 1+1x9`},
+			hour, []string{`{job="controller-manager"}`}},
+		{"a person has edited two objects", "ControllerManagerNotAlone",
+			[]string{
+				`controller_manager_foreign_status_writes_total{job="controller-manager",controller="deployment"} 0x50 1x9`,
+				`controller_manager_foreign_status_writes_total{job="controller-manager",controller="replicaset"} 0x50 1x9`,
+			}, hour, nil},
+
 		{"a sync has panicked", "ControllerManagerSyncPanics",
 			[]string{`controller_manager_sync_panics_total{job="controller-manager",controller="deployment"} 0x50 1x9`},
 			hour, []string{`{controller="deployment", job="controller-manager"}`}},

@@ -62,6 +62,9 @@ func TestSwap(t *testing.T) {
 	swap("from the built-in loops to ours", builtin, ours)
 	s.goOn("ends-under-ours")
 	s.standStill("ends-under-the-built-in")
+	if n := s.foreignWrites(s.mayReadAll(ours.URL+"/metrics"), ours.URL); n != 0 {
+		t.Errorf("%v writes by the built-in loops were seen after they had ended", n)
+	}
 	swap("from ours to the built-in loops", ours, builtin)
 	s.goOn("ends-where-it-began")
 	s.goOn("ends-under-the-built-in")

@@ -87,7 +87,7 @@ func TestObjectsAreLookedAtAgainAfterTheResyncPeriod(t *testing.T) {
 	server := newAPIServer(t)
 	server.pod = podNamed("x")
 	options := mustParse(t, "--min-resync-period=1s")
-	caches, err := newCaches(newClientsOf(t, server, openFence()).main, options.MinResyncPeriod)
+	caches, err := newCaches(newClientsOf(t, server, openFence()).main, options.MinResyncPeriod, unseen)
 	if err != nil {
 		t.Fatal(err)
 	}

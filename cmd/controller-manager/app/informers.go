@@ -38,7 +38,9 @@ type namedInformer struct {
 	informer cache.SharedIndexInformer
 }
 
-func newCaches(client kubernetes.Interface, minResync time.Duration) (*caches, error) {
+// newCaches returns empty caches. Each state of an object is shown to look on its way in, as
+// the API server has sent it.
+func newCaches(client kubernetes.Interface, minResync time.Duration, look func(metav1.Object)) (*caches, error) {
 	c := &caches{factory: informers.NewSharedInformerFactory(client, resyncPeriod(minResync))}
 	c.named = []namedInformer{
 		{"deployments", c.factory.Apps().V1().Deployments().Informer()},
@@ -47,7 +49,7 @@ func newCaches(client kubernetes.Interface, minResync time.Duration) (*caches, e
 	}
 	owned := func(name string) bool { return name != "deployments" }
 	for _, n := range c.named {
-		err := n.informer.SetTransform(trim)
+		err := n.informer.SetTransform(trim(look))
 		if err == nil {
 			err = n.informer.SetWatchErrorHandlerWithContext(watchErrorHandler(n.name))
 		}
@@ -70,15 +72,21 @@ func resyncPeriod(shortest time.Duration) time.Duration {
 	return shortest + rand.N(shortest) //nolint:gosec // no secret hangs on it
 }
 
-// trim drops what the loops do not read before an object enters the cache.
-func trim(object any) (any, error) {
-	if pod, ok := object.(*corev1.Pod); ok {
-		return pods.Trim(pod), nil
-	}
-	if meta, ok := object.(metav1.Object); ok {
+// trim drops what the loops do not read before an object enters the cache, and after it was
+// looked at.
+func trim(look func(metav1.Object)) cache.TransformFunc {
+	return func(object any) (any, error) {
+		meta, ok := object.(metav1.Object)
+		if !ok {
+			return object, nil
+		}
+		look(meta)
+		if pod, ok := object.(*corev1.Pod); ok {
+			return pods.Trim(pod), nil
+		}
 		meta.SetManagedFields(nil) // in place: nobody else has the object yet
+		return object, nil
 	}
-	return object, nil
 }
 
 // start begins to fill the caches. They are kept up to date until ctx ends.

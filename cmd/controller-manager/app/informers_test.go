@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,6 +26,8 @@ func TestObjectsEnterTheCachesWithoutWhatTheLoopsDoNotRead(t *testing.T) {
 	meta := metav1.ObjectMeta{Name: "x", Labels: map[string]string{"a": "b"}}
 	managed := meta
 	managed.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	var seen []string
+	look := func(object metav1.Object) { seen = append(seen, object.GetManagedFields()[0].Manager) }
 	template := appsv1.DeploymentSpec{Paused: true}
 	tests := map[string]struct{ in, want any }{
 		"a Deployment": {&appsv1.Deployment{ObjectMeta: managed, Spec: template}, &appsv1.Deployment{ObjectMeta: meta, Spec: template}},
@@ -37,9 +40,14 @@ func TestObjectsEnterTheCachesWithoutWhatTheLoopsDoNotRead(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := trim(test.in)
+			_, isObject := test.in.(metav1.Object)
+			seen = nil
+			got, err := trim(look)(test.in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if slices.Equal(seen, []string{"kubectl"}) != isObject {
+				t.Errorf("looked at with the managers %q; want each object to be, as it came", seen)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("in the cache (-want +got):\n%s", diff)
@@ -47,6 +55,9 @@ func TestObjectsEnterTheCachesWithoutWhatTheLoopsDoNotRead(t *testing.T) {
 		})
 	}
 }
+
+// unseen is for caches whose objects nobody looks at.
+func unseen(metav1.Object) {}
 
 func TestResyncPeriod(t *testing.T) {
 	if got := resyncPeriod(0); got != 0 {
@@ -70,7 +81,7 @@ func TestCachesAreReadyWhenAllAreFilled(t *testing.T) {
 	server.pod = podNamed("x")
 	server.pod.ResourceVersion, server.pod.Spec.Volumes = "1", []corev1.Volume{{Name: "v"}}
 	clients := newClientsOf(t, server, openFence())
-	caches, err := newCaches(clients.main, 0)
+	caches, err := newCaches(clients.main, 0, unseen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +125,7 @@ func TestWaitingForCachesEndsWhenToldTo(t *testing.T) {
 		}
 		return nil
 	})
-	caches, err := newCaches(newClientsOf(t, server, openFence()).main, 0)
+	caches, err := newCaches(newClientsOf(t, server, openFence()).main, 0, unseen)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"strings"
 	"time"
+
+	"controller-manager/pkg/controllers/takeover"
 )
 
 // Options are the settings of the process. Each is a flag, and a setting of the
@@ -23,6 +25,7 @@ type Options struct {
 	DeploymentSyncs, ReplicaSetSyncs int
 	MinResyncPeriod                  time.Duration
 	UseServiceAccountCredentials     bool
+	TakeoverCheck                    string
 
 	LeaderElect                               bool
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -94,6 +97,9 @@ func (o *Options) addLoopFlags(flags *flag.FlagSet) {
 		"Every object is looked at again after a random `duration` between this and twice this. 0: never without a reason.")
 	flags.BoolVar(&o.UseServiceAccountCredentials, "use-service-account-credentials", false,
 		"Let each loop write as its own service account in kube-system, named like the loop.")
+	flags.StringVar(&o.TakeoverCheck, "takeover-check", string(takeover.Warn),
+		"What to do where another program, such as kube-controller-manager, runs the same loops, as a `mode`: "+
+			"warn in the log, fail, which ends this process, or off, not to look.")
 }
 
 func (o *Options) addLeaderFlags(flags *flag.FlagSet) {

@@ -58,7 +58,8 @@ func TestDefaults(t *testing.T) {
 	want := &Options{
 		QPS: -1, Burst: 30, ContentType: "application/vnd.kubernetes.protobuf",
 		Controllers: []string{"*"}, DeploymentSyncs: 5, ReplicaSetSyncs: 5, MinResyncPeriod: 12 * time.Hour,
-		LeaderElect: true, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+		TakeoverCheck: "warn",
+		LeaderElect:   true, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		LeaseNamespace: "kube-system", LeaseName: "controller-manager",
 		BindAddress: "127.0.0.1", SecurePort: 10267,
 		AlwaysAllowPaths: []string{"/healthz", "/readyz", "/livez"},
@@ -87,6 +88,7 @@ func flagTests() map[string]flagTest {
 		"concurrent-replicaset-syncs":      {"7", func(o *Options) { o.ReplicaSetSyncs = 7 }},
 		"min-resync-period":                {"1h", func(o *Options) { o.MinResyncPeriod = time.Hour }},
 		"use-service-account-credentials":  {"true", func(o *Options) { o.UseServiceAccountCredentials = true }},
+		"takeover-check":                   {"fail", func(o *Options) { o.TakeoverCheck = "fail" }},
 		"leader-elect":                     {"false", func(o *Options) { o.LeaderElect = false }},
 		"leader-elect-lease-duration":      {"60s", func(o *Options) { o.LeaseDuration = time.Minute }},
 		"leader-elect-renew-deadline":      {"14s", func(o *Options) { o.RenewDeadline = 14 * time.Second }},

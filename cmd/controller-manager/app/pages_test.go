@@ -71,7 +71,7 @@ func TestHealth(t *testing.T) {
 func TestALeaderWhoseLeaseHasExpiredIsNotAlive(t *testing.T) {
 	server := newAPIServer(t)
 	clients := newClientsOf(t, server, openFence())
-	caches, err := newCaches(clients.main, 0)
+	caches, err := newCaches(clients.main, 0, unseen)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"controller-manager/pkg/controllers/deployment"
 	"controller-manager/pkg/controllers/replicaset"
+	"controller-manager/pkg/controllers/takeover"
 	"controller-manager/pkg/leaderelection"
 	"controller-manager/pkg/metrics"
 )
@@ -44,11 +46,15 @@ func run(ctx context.Context, options *Options) error {
 	if err != nil {
 		return err
 	}
-	caches, err := newCaches(clients.main, options.MinResyncPeriod)
+	registry := metrics.New(build())
+	check, err := newTakeoverCheck(options, registry)
 	if err != nil {
 		return err
 	}
-	registry := metrics.New(build())
+	caches, err := newCaches(clients.main, options.MinResyncPeriod, check.See)
+	if err != nil {
+		return err
+	}
 	watchdog := clientgoelection.NewLeaderHealthzAdaptor(expiredLeaseTolerance)
 	server, err := newServer(options, config, registry, newHealth(watchdog, caches), logger)
 	if err != nil {
@@ -70,7 +76,7 @@ func run(ctx context.Context, options *Options) error {
 	if err := caches.await(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	work := &work{options, clients, caches, newRecorders(underlying, clients.events), registry}
+	work := &work{options, clients, caches, newRecorders(underlying, clients.events), registry, check}
 	return lead(ctx, options, clients, fence, watchdog, work.run)
 }
 
@@ -129,6 +135,19 @@ type work struct {
 	caches    *caches
 	recorders *recorders
 	registry  prometheus.Registerer
+	check     *takeover.Check
+}
+
+// newTakeoverCheck returns the check that the loops of this process run nowhere else.
+func newTakeoverCheck(options *Options, registry prometheus.Registerer) (*takeover.Check, error) {
+	manager, _, _ := strings.Cut(userAgent(build()), "/")
+	return takeover.New(takeover.Config{
+		Mode:        takeover.Mode(options.TakeoverCheck),
+		Manager:     manager,
+		Deployments: options.enabled(deploymentLoop),
+		ReplicaSets: options.enabled(replicaSetLoop),
+		Metrics:     registry,
+	})
 }
 
 // loop is a control loop.
@@ -137,12 +156,14 @@ type loop interface {
 	Run(ctx context.Context, workers int)
 }
 
-// run makes the loops, runs them until ctx ends, and sends what events are left then. The
-// loops are made by the leader only: their queues would fill up in a standby, and say that
-// keys had waited for hours.
+// run makes the loops, runs them until ctx ends or they are found to run elsewhere too, and
+// sends what events are left then. The loops are made by the leader only: their queues would
+// fill up in a standby, and say that keys had waited for hours.
 func (w *work) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	defer func() {
+		stop()
 		group.Wait()
 		w.recorders.flush()
 	}()
@@ -161,7 +182,7 @@ func (w *work) run(ctx context.Context) error {
 	for _, loop := range start {
 		group.Go(loop)
 	}
-	return nil
+	return w.check.Run(ctx)
 }
 
 // loop makes the named control loop, and says how many workers it gets.

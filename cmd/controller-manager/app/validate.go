@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"controller-manager/pkg/controllers/takeover"
 )
 
 // maxSyncs bounds the workers of a loop. More would only wait for the API server.
@@ -63,6 +65,8 @@ func (o *Options) checkLoops() error {
 		{0 <= o.MinResyncPeriod && o.MinResyncPeriod <= math.MaxInt64/2, "min-resync-period", o.MinResyncPeriod, "0 or more"},
 		{o.enabled(deploymentLoop) || o.enabled(replicaSetLoop), "controllers", strings.Join(o.Controllers, ","),
 			"a list that leaves a loop to run, such as *,-" + deploymentLoop + " for all but one"},
+		{slices.Contains([]takeover.Mode{takeover.Warn, takeover.Fail, takeover.Off}, takeover.Mode(o.TakeoverCheck)),
+			"takeover-check", o.TakeoverCheck, "warn, fail or off"},
 	}
 	for _, item := range o.Controllers {
 		name := loopName(strings.TrimPrefix(item, "-"))

@@ -29,6 +29,7 @@ func TestBadCommandLinesAreOneLineAndStartNothing(t *testing.T) {
 		"no loop left to run":                         {[]string{"--controllers=-deployment,-replicaset,*"}, []string{"leaves a loop"}},
 		"only what not to run":                        {[]string{"--controllers=-deployment"}, []string{"leaves a loop"}},
 		"an empty list of loops":                      {[]string{"--controllers="}, []string{"leaves a loop"}},
+		"a check that does not exist":                 {[]string{"--takeover-check=error"}, []string{"--takeover-check=error", "warn, fail or off"}},
 		"a lease shorter than a second":               {[]string{"--leader-elect-lease-duration=500ms"}, []string{"lease-duration=500ms"}},
 		"a lease with a fraction of a second":         {[]string{"--leader-elect-lease-duration=15500ms"}, []string{"lease-duration=15.5s"}},
 		"a renew deadline as long as the lease":       {[]string{"--leader-elect-renew-deadline=15s"}, []string{"renew-deadline=15s"}},
