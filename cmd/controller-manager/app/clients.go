@@ -81,6 +81,9 @@ func mainConfig(options *Options) (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if server, _, err := rest.DefaultServerUrlFor(config); err != nil || server.Scheme != "https" && server.Scheme != "http" {
+		return nil, fmt.Errorf("the address of the API server is %q, and must be like https://HOST:PORT", config.Host)
+	}
 	config.ContentType = options.ContentType
 	config.AcceptContentTypes = contentProtobuf + "," + contentJSON
 	if options.ContentType == contentJSON {

@@ -124,6 +124,15 @@ current-context: x
 			isOneLine(t, oneLine(err)+"\n", test.words...)
 		})
 	}
+	t.Run("an address that cannot be one", func(t *testing.T) {
+		for _, address := range []string{"ftp://x/", "::::"} {
+			_, err := mainConfig(mustParse(t, "--master="+address))
+			if err == nil {
+				t.Fatalf("%s: got no error", address)
+			}
+			isOneLine(t, oneLine(err)+"\n", address, "https://HOST:PORT")
+		}
+	})
 	t.Run("none, outside of a cluster", func(t *testing.T) {
 		t.Setenv("KUBERNETES_SERVICE_HOST", "")
 		_, err := mainConfig(mustParse(t))

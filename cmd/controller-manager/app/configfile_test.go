@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +55,21 @@ func TestConfigFile(t *testing.T) {
 		"something else than settings is refused": {
 			content: "- v\n", words: []string{"settings by name"},
 		},
+		"a comment before the settings may be a document": {
+			content: "# ours\n---\nv: 4\n", set: func(o *Options) { o.Verbosity = 4 },
+		},
+		"a second document is refused, not passed over": {
+			content: "v: 1\n---\nnonsense: 1\n", words: []string{"several documents"},
+		},
+		"a file that is no text is refused": {
+			content: "\xff\xfe", words: []string{"UTF-8"},
+		},
+		"a file that has no end is refused": {
+			content: strings.Repeat("#\n", 1<<19) + "#", words: []string{"longer than 1 MiB"},
+		},
+		"of a file that is wrong in every line not every line is told": {
+			content: strings.Repeat("v: 1\n", 10000), words: []string{"already set"},
+		},
 		"a file that is no YAML is refused": {
 			content: "v: [\n", words: []string{"reading YAML"},
 		},
@@ -67,6 +83,9 @@ func TestConfigFile(t *testing.T) {
 					t.Fatal("got no error")
 				}
 				isOneLine(t, oneLine(err)+"\n", test.words...)
+				if len(err.Error()) > 1000 {
+					t.Errorf("the error has %d characters", len(err.Error()))
+				}
 				return
 			}
 			if err != nil {

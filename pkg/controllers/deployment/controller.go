@@ -162,7 +162,10 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	}
 	report := rollout.Status(snapshot, plan, outcome)
 	statusErr := c.writeStatus(ctx, deployment, report.Status, report.Revision)
-	return report.LookAgain, errors.Join(outcome.Err, statusErr)
+	if statusErr != nil {
+		return report.LookAgain, errors.Join(outcome.Err, statusErr)
+	}
+	return report.LookAgain, outcome.Err // bare: the worker tells what was put off from what failed
 }
 
 // logPlan says how it was decided, and once what was ignored on the way.

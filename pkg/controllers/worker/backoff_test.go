@@ -24,16 +24,18 @@ func TestBackoff(t *testing.T) {
 		backoff.Refused(key, "a", now)
 	}
 	for what, got := range map[string][2]time.Duration{
-		"the wait has a longest":            {backoff.Left(key, "a", now), longestRetry},
-		"it gets shorter with time":         {backoff.Left(key, "a", now.Add(time.Second)), longestRetry - time.Second},
+		"the wait has a longest":            {backoff.Left(key, "a", now), 30 * time.Second},
+		"it gets shorter with time":         {backoff.Left(key, "a", now.Add(time.Second)), 29 * time.Second},
 		"and ends":                          {backoff.Left(key, "a", now.Add(time.Hour)), 0},
 		"something else need not wait":      {backoff.Left(key, "b", now), 0},
 		"nor need another key":              {backoff.Left(other, "a", now), 0},
 		"what is refused anew starts short": {leftAfter(&backoff, other, now), firstRetry},
 	} {
-		if got[0] != got[1] {
-			t.Errorf("%s: %s, want %s", what, got[0], got[1])
-		}
+		t.Run(what, func(t *testing.T) {
+			if got[0] != got[1] {
+				t.Errorf("%s, want %s", got[0], got[1])
+			}
+		})
 	}
 	backoff.Refused(key, "b", now)
 	if left := backoff.Left(key, "b", now); left != firstRetry {

@@ -147,6 +147,11 @@ func TestRevisions(t *testing.T) {
 			}
 		})
 	}
+	for length, want := range map[int]int{1998: 2000, 1999: 1} {
+		if got := remember(strings.Repeat("9", length), 1); len(got) != want {
+			t.Errorf("a history of %d characters and one more number become %d, want %d", length, len(got), want)
+		}
+	}
 	if got := remember(strings.Repeat("9", 2001), 1); got != "1" {
 		t.Errorf("a history of one number that is too long becomes %q, want the new one alone", got)
 	}
@@ -160,7 +165,8 @@ func TestGarbageIsRemarkedOn(t *testing.T) {
 }
 
 func TestTheNewReplicaSetFollowsItsDeployment(t *testing.T) {
-	d := deployment(3, annotated("team", "blue"), annotated("kept", "as is"))
+	d := deployment(3, annotated("team", "blue"), annotated("kept", "as is"),
+		annotated(DesiredReplicasAnnotation, "8"), annotated(MaxReplicasAnnotation, "8"))
 	d.Spec.MinReadySeconds = 9
 	fresh := replicaSet("v2", 3, 3, sizedFor(3, 4), rsAnnotated("team", "red"), rsAnnotated("removed", "stays"), rsAnnotated("kept", "as is"))
 	plan := decide(t, snapshot(d, fresh))

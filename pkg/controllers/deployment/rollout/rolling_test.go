@@ -73,7 +73,9 @@ func TestRollingUpdateTakesOneStep(t *testing.T) {
 		"the new one never grows past the wanted number": {
 			deployment(10), []*appsv1.ReplicaSet{rs("v1", 1, 1, at10), rs("v2", 9, 9, at10)}, []string{"web-v2 9→10"}},
 		"the new one is brought down to the wanted number": {
-			deployment(10), []*appsv1.ReplicaSet{rs("v2", 12, 12, at10)}, []string{"web-v2 12→10"}},
+			deployment(10), []*appsv1.ReplicaSet{rs("v2", 11, 11, at10)}, []string{"web-v2 11→10"}},
+		"what is asked for counts against the surge, not Pods that are still there": {
+			deployment(10), []*appsv1.ReplicaSet{rs("v1", 8, 8, at10, rsPods(10)), rs("v2", 3, 3, at10)}, []string{"web-v2 3→5"}},
 		"available new Pods let old ones go": {
 			deployment(10), []*appsv1.ReplicaSet{rs("v1", 8, 8, at10), rs("v2", 5, 3, at10)}, []string{"web-v1 8→5"}},
 		"nothing goes while no new Pod is available": {
@@ -176,5 +178,12 @@ func TestTheNoteSaysWhatIsWaitedFor(t *testing.T) {
 				t.Errorf("note (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTheLargestMaximumIsANumberThatOthersRead(t *testing.T) {
+	plan := decide(t, snapshot(deployment(math.MaxInt32, bounds("100%", 0))))
+	if got := plan.Create.ReplicaSet.Annotations[MaxReplicasAnnotation]; got != "2147483647" {
+		t.Errorf("%s is %s", MaxReplicasAnnotation, got)
 	}
 }

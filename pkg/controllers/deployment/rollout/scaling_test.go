@@ -32,6 +32,9 @@ func TestScalingSpreadsTheDifference(t *testing.T) {
 		"what rounding leaves goes to the largest": {
 			deployment(11, bounds(2, 2)), sets(rs("v1", 4, 4, sizedFor(10, 12)), rs("v3", 4, 4, sizedFor(10, 12)), rs("v2", 4, 4, sizedFor(10, 12))),
 			[]string{"web-v3 4→5"}},
+		"never more is taken than there is to take": {
+			deployment(4, bounds(0, 1)), sets(rs("v1", 5, 5, sizedFor(10, 20)), rs("v2", 5, 5, sizedFor(10, 20))),
+			[]string{"web-v2 5→3", "web-v1 5→1"}},
 		"a half is rounded up": {
 			deployment(15, bounds(0, 1)), sets(rs("v1", 4, 4, sizedFor(10, 10)), rs("v3", 3, 3, sizedFor(10, 10)), rs("v2", 3, 3, sizedFor(10, 10))),
 			[]string{"web-v2 3→4", "web-v1 4→6", "web-v3 3→5"}},

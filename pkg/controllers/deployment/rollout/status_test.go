@@ -93,6 +93,8 @@ func TestProgressingCondition(t *testing.T) {
 		"the rollout is complete": {
 			deployment(10, reported(10, 10, 9, updating(minute))), done, Outcome{},
 			same(progressing(isTrue, ReasonComplete, `ReplicaSet "web-v2" has successfully progressed.`, hour, 0)), 0},
+		"all are new, and not all available": {
+			deployment(10, reported(10, 10, 4, updating(minute))), degraded, Outcome{}, same(updating(minute)), 541 * time.Second},
 		"Pods fail after it was complete": {
 			deployment(10, limited(5), reported(10, 10, 10, progressing(isTrue, ReasonComplete, "", hour, hour))), degraded, Outcome{},
 			same(progressing(isTrue, ReasonComplete, "", hour, hour)), 0},
