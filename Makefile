@@ -2,10 +2,20 @@
 # Only Go, git and make are needed beforehand; see README.md for what is installed when.
 
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+# The version that is being made. The manifests in deploy/ name its image.
+VERSION := v0.1.0
+# With "-dirty" behind it where files differ from the commit.
+COMMIT  := $(or $(shell git describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null),unknown)
 APP     := controller-manager/cmd/controller-manager/app
 LDFLAGS := -s -w -X $(APP).version=$(VERSION) -X $(APP).commit=$(COMMIT)
+BINARY  := bin/controller-manager
+
+# In full, as a container runtime reads the name that the manifests have.
+IMAGE   := docker.io/library/controller-manager:$(VERSION)
+# The processors that a release is for.
+export ARCHS ?= arm64 amd64
+# The time of all that is packed: that of the commit.
+export SOURCE_DATE_EPOCH := $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 
 # The Go modules of this repository: the product, and what only its tests need.
 # test/conformance/specs is left out: it is one file, and takes minutes to compile.
@@ -39,7 +49,25 @@ test: ## Everything: linters, unit tests with the race detector, end-to-end test
 
 .PHONY: build
 build: ## Build bin/controller-manager: static, stripped, with its version
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/controller-manager ./cmd/controller-manager
+	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/controller-manager
+
+.PHONY: image
+image: ## Build the image for this machine's processor (IMAGE_FLAGS=...: further flags of that build)
+	@tools/image.sh $(IMAGE) linux/$$($(GO) env GOARCH) $(VERSION) $(COMMIT)
+
+.PHONY: image-test
+image-test: bin/cyclonedx-gomod ## Prove the image and the release, with bases made on the spot (as root)
+	@tools/image-test.sh $(IMAGE) $(VERSION) $(COMMIT)
+
+.PHONY: release
+release: bin/cyclonedx-gomod ## Archives, images, lists of contents (SBOM) and checksums of this version, in build/release
+	@tools/release.sh $(IMAGE) $(VERSION) $(COMMIT) $(RELEASE)
+
+RELEASE := build/release
+
+.PHONY: vulncheck
+vulncheck: bin/govulncheck ## Known faults of what the program is made of
+	@tools/vulncheck.sh
 
 .PHONY: unit
 unit: race-needs ## Unit tests with the race detector
@@ -116,6 +144,12 @@ bin/conformance: $(shell find localcluster test/conformance -not -path '*/tools/
 # Without C, like the programs of the local cluster, with which it shares most packages.
 bin/conformance-specs: test/conformance/specs/go.mod test/conformance/specs/go.sum $(wildcard test/conformance/specs/*.go)
 	@CGO_ENABLED=0 $(GO) build -C test/conformance/specs -ldflags '-s -w' -o ../../../bin/conformance-specs .
+
+bin/cyclonedx-gomod: tools/cyclonedx-gomod/go.mod
+	@$(GO) build -C tools/cyclonedx-gomod -o ../../bin/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+
+bin/govulncheck: tools/govulncheck/go.mod
+	@$(GO) build -C tools/govulncheck -o ../../bin/govulncheck golang.org/x/vuln/cmd/govulncheck
 
 bin/golangci-lint: tools/golangci-lint/go.mod
 	@$(GO) build -C tools/golangci-lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
