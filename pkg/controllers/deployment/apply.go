@@ -58,9 +58,8 @@ func (c *Controller) apply(ctx context.Context, s rollout.Snapshot, plan rollout
 func (c *Controller) create(ctx context.Context, d *appsv1.Deployment, creation *rollout.Creation, outcome *rollout.Outcome) error {
 	logger := klog.FromContext(ctx)
 	wanted := creation.ReplicaSet
-	generation := fmt.Sprint(d.UID, "/", d.Generation)
-	if outcome.Held = c.creates.Left(keyOf(d), generation, c.clock.Now()) > 0; outcome.Held {
-		return worker.ErrPutOff // the retry of the sync that was refused is in the queue
+	if outcome.Held = c.creates.Left(d, c.clock.Now()) > 0; outcome.Held {
+		return worker.ErrPutOff
 	}
 	created, err := c.client.AppsV1().ReplicaSets(wanted.Namespace).Create(ctx, wanted, metav1.CreateOptions{})
 	switch {
@@ -70,7 +69,7 @@ func (c *Controller) create(ctx context.Context, d *appsv1.Deployment, creation 
 		return fmt.Errorf("creating ReplicaSet %s: %w", wanted.Name, err)
 	case err != nil:
 		outcome.CreateErr = err
-		c.creates.Refused(keyOf(d), generation, c.clock.Now())
+		c.creates.Refused(d, c.clock.Now())
 		c.record(d, createFailed(wanted.Name, err))
 		return fmt.Errorf("creating ReplicaSet %s: %w", wanted.Name, err)
 	}

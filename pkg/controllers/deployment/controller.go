@@ -162,10 +162,13 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	}
 	report := rollout.Status(snapshot, plan, outcome)
 	statusErr := c.writeStatus(ctx, deployment, report.Status, report.Revision)
-	if statusErr != nil {
-		return report.LookAgain, errors.Join(outcome.Err, statusErr)
+	if outcome.Held && statusErr == nil {
+		// Put off, not failed: nothing else brings the create back when its time has come,
+		// which may be this very moment.
+		left := max(time.Millisecond, c.creates.Left(deployment, c.clock.Now()))
+		return worker.Sooner(report.LookAgain, left), worker.ErrPutOff
 	}
-	return report.LookAgain, outcome.Err // bare: the worker tells what was put off from what failed
+	return report.LookAgain, errors.Join(outcome.Err, statusErr)
 }
 
 // logPlan says how it was decided, and once what was ignored on the way.

@@ -24,7 +24,9 @@ const nameAttempts = 8
 
 // apply carries out a plan. No request is begun once the context has ended, but one that is
 // under way is left to finish: breaking it off would only leave its outcome unknown.
-func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Plan) scale.Outcome {
+//
+// Creates are held back for as long as held says.
+func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Plan, held time.Duration) scale.Outcome {
 	rs := s.ReplicaSet
 	if rs.DeletionTimestamp != nil {
 		return scale.Outcome{}
@@ -33,7 +35,7 @@ func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Pla
 		return c.resolveDeletes(ctx, s, unanswered)
 	}
 	switch {
-	case plan.Create > 0 && c.inflight.mayCreate(rs) && c.heldBack(rs) == 0:
+	case plan.Create > 0 && c.inflight.mayCreate(rs) && held == 0:
 		return c.createPods(ctx, rs, plan)
 	case len(plan.Delete) > 0:
 		c.metrics.observeChoice(s, plan)
@@ -62,7 +64,7 @@ func (c *Controller) createPods(ctx context.Context, rs *appsv1.ReplicaSet, plan
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		c.inflight.namespaceGoing(rs)
 	default:
-		c.creates.Refused(keyOf(rs), generation(rs), c.clock.Now())
+		c.creates.Refused(rs, c.clock.Now())
 		c.record(rs, createFailed(err))
 	}
 	return scale.Outcome{Done: created, Err: err}
@@ -72,11 +74,8 @@ func (c *Controller) createPods(ctx context.Context, rs *appsv1.ReplicaSet, plan
 // ago: every event about the ReplicaSet or its Pods wakes it, that of the status in which
 // the refusal is reported included.
 func (c *Controller) heldBack(rs *appsv1.ReplicaSet) time.Duration {
-	return c.creates.Left(keyOf(rs), generation(rs), c.clock.Now())
+	return c.creates.Left(rs, c.clock.Now())
 }
-
-// generation names what is wanted of a ReplicaSet: it changes when somebody changes that.
-func generation(rs *appsv1.ReplicaSet) string { return fmt.Sprint(rs.UID, "/", rs.Generation) }
 
 // createPod creates one Pod, under the given name unless that turns out to be another's.
 func (c *Controller) createPod(ctx context.Context, rs *appsv1.ReplicaSet, name string) (created bool, err error) {

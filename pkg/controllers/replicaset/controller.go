@@ -147,23 +147,23 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	snapshot := c.observe(rs, owned, !unseen.any())
 	plan := scale.Decide(snapshot)
 	logger.V(4).Info("Decided", "create", plan.Create, "delete", len(plan.Delete), "reason", plan.Why)
-	outcome := c.apply(ctx, snapshot, plan)
+	var held time.Duration
+	if plan.Create > 0 {
+		held = c.heldBack(rs)
+	}
+	outcome := c.apply(ctx, snapshot, plan, held)
 	status, lookAgain := scale.Status(snapshot, plan, outcome)
 	if !unseen.replicaSet { // else it would be refused: there is a newer version, and it is ours
 		err = c.writeStatus(ctx, rs, status)
 	}
 	if unseen.any() || outcome.Done > 0 || c.inflight.awaits(key) {
-		lookAgain = sooner(lookAgain, catchUp)
-	}
-	var held time.Duration
-	if plan.Create > 0 {
-		held = c.heldBack(rs)
+		lookAgain = worker.Sooner(lookAgain, catchUp)
 	}
 	err = errors.Join(failure(plan, outcome), err)
 	if err == nil && (unseen.any() || held > 0) {
 		err = worker.ErrPutOff
 	}
-	return sooner(lookAgain, held), err
+	return worker.Sooner(lookAgain, held), err
 }
 
 // failure is the error of a plan that was not carried out, for the log.
@@ -173,14 +173,6 @@ func failure(plan scale.Plan, outcome scale.Outcome) error {
 		return nil
 	}
 	return fmt.Errorf("changing the number of pods (%s): %w", plan.Why, cause)
-}
-
-// sooner returns the shorter of two waits, of which 0 stands for none.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
 }
 
 // unseen says which of this loop's own writes for a ReplicaSet the caches do not show.

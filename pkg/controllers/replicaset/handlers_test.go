@@ -2,7 +2,6 @@ package replicaset
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -118,22 +117,5 @@ func TestAReplicaSetWakesItselfWhateverChanges(t *testing.T) {
 		if diff := cmp.Diff([]string{"web"}, l.woken()); diff != "" {
 			t.Errorf("woken by %s (-want +got):\n%s", what, diff)
 		}
-	}
-}
-
-func TestSooner(t *testing.T) {
-	tests := map[string]struct{ a, b, want time.Duration }{
-		"neither is a wait":     {0, 0, 0},
-		"only the first is":     {5, 0, 5},
-		"only the second is":    {0, 5, 5},
-		"the first is shorter":  {3, 5, 3},
-		"the second is shorter": {5, 3, 3},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := sooner(test.a, test.b); got != test.want {
-				t.Errorf("sooner(%v, %v) = %v, want %v", test.a, test.b, got, test.want)
-			}
-		})
 	}
 }

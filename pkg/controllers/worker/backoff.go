@@ -4,10 +4,11 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Backoff spaces out tries of something that was refused, key by key. The queue does that
+// Backoff spaces out tries of something that was refused, object by object. The queue does that
 // for a whole sync, but not for long: every event about the object, that of our own
 // status write included, wakes its key before the queue would. It is safe for
 // concurrent use. The zero Backoff is ready for use.
@@ -17,29 +18,34 @@ type Backoff struct {
 }
 
 type refusals struct {
-	of    string // what was refused: another thing starts anew
+	of    version // what was refused: another thing starts anew
 	count int
 	next  time.Time
 }
 
-// Left returns how long to wait before the next try; 0 if it may be now. What is tried is
-// named by a string that changes when somebody changes what is wanted (a UID and a
-// generation), so that a fix is tried at once.
-func (b *Backoff) Left(key types.NamespacedName, of string, now time.Time) time.Duration {
+// version is what was wanted of an object at a time.
+type version struct {
+	uid        types.UID
+	generation int64
+}
+
+// Left returns how long to wait before the next try for an object; 0 if it may be now. A fix
+// is tried at once: once somebody has changed what is wanted, nothing was refused yet.
+func (b *Backoff) Left(object metav1.Object, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if refused, known := b.tries[key]; known && refused.of == of {
+	if refused, known := b.tries[keyOf(object)]; known && refused.of == wanted(object) {
 		return max(0, refused.next.Sub(now))
 	}
 	return 0
 }
 
 // Refused notes that a try was refused. The wait doubles each time.
-func (b *Backoff) Refused(key types.NamespacedName, of string, now time.Time) {
+func (b *Backoff) Refused(object metav1.Object, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	refused := b.tries[key]
-	if refused.of != of {
+	refused := b.tries[keyOf(object)]
+	if of := wanted(object); refused.of != of {
 		refused = refusals{of: of}
 	}
 	wait := longestRetry
@@ -51,7 +57,7 @@ func (b *Backoff) Refused(key types.NamespacedName, of string, now time.Time) {
 	if b.tries == nil {
 		b.tries = map[types.NamespacedName]refusals{}
 	}
-	b.tries[key] = refused
+	b.tries[keyOf(object)] = refused
 }
 
 // Forget notes that a try has worked, or that the object is gone.
@@ -59,4 +65,13 @@ func (b *Backoff) Forget(key types.NamespacedName) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.tries, key)
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// wanted changes when somebody changes what is wanted of an object, or makes it anew.
+func wanted(object metav1.Object) version {
+	return version{object.GetUID(), object.GetGeneration()}
 }

@@ -40,6 +40,14 @@ func NewQueue(name string) Queue {
 // no other trouble. That is no failure, and no success that would end the waits between retries.
 var ErrPutOff = errors.New("put off")
 
+// Sooner returns the shorter of two waits, of which 0 stands for none.
+func Sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
 // Sync brings the object of a key one step closer to what is wanted. It returns
 // after what time to look again even if nothing happens (0: only when something
 // does), and why it could not do its work.

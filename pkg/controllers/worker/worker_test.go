@@ -227,3 +227,20 @@ func TestAsManySyncsAtOnceAsThereAreWorkers(t *testing.T) {
 		<-ended
 	})
 }
+
+func TestSooner(t *testing.T) {
+	tests := map[string]struct{ a, b, want time.Duration }{
+		"neither is a wait":     {0, 0, 0},
+		"only the first is":     {5, 0, 5},
+		"only the second is":    {0, 5, 5},
+		"the first is shorter":  {3, 5, 3},
+		"the second is shorter": {5, 3, 3},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Sooner(test.a, test.b); got != test.want {
+				t.Errorf("Sooner(%v, %v) = %v, want %v", test.a, test.b, got, test.want)
+			}
+		})
+	}
+}
