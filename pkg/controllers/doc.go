@@ -39,7 +39,8 @@
 //	cmd/controller-manager/app
 //	  → takeover                                   whether another program runs the same loops
 //	  → deployment, replicaset                     the shells: clients, queues, clocks, logs
-//	    → worker, freshness, ownership, watched    what both shells need
+//	    → worker, freshness, ownership, watched, skew
+//	                                               what both shells need
 //	    → deployment/rollout, replicaset/scale     the cores: pure functions
 //	      → pods                                   pure questions about one Pod
 //	        → k8s.io/api, k8s.io/apimachinery, k8s.io/utils/dump, the standard library

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +22,7 @@ import (
 
 	"controller-manager/pkg/controllers/deployment/rollout"
 	"controller-manager/pkg/controllers/freshness"
+	"controller-manager/pkg/controllers/skew"
 	"controller-manager/pkg/controllers/watched"
 	"controller-manager/pkg/controllers/worker"
 )
@@ -69,9 +69,7 @@ type Controller struct {
 	remarked  sync.Map       // by key, the remarks that were logged last
 	metrics   *metrics
 
-	// noTerminatingCount is set while the API server drops terminatingReplicas from a
-	// status we write: it is older than the field, or has its feature gate off.
-	noTerminatingCount atomic.Bool
+	terminatingCount skew.TerminatingCount
 }
 
 // New returns the loop, and lets the informers call it. They may have started already.

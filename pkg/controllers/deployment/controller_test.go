@@ -211,7 +211,7 @@ func TestAStatusThatSaysTheSameIsNotWritten(t *testing.T) {
 	for name, d := range map[string]*appsv1.Deployment{"as it was written": d, "with terminatingReplicas dropped": withoutTerminating(d)} {
 		t.Run(name, func(t *testing.T) {
 			again := newLoop(t, d, replicaSet("v2", 3))
-			again.noTerminatingCount.Store(d.Status.TerminatingReplicas == nil)
+			again.terminatingCount.Wrote(new(int32), d.Status.TerminatingReplicas)
 			if _, err := again.run(); err != nil || len(again.writes()) != 0 {
 				t.Errorf("wrote %v, %v", again.writes(), err)
 			}
@@ -231,7 +231,7 @@ func TestAServerThatDropsTerminatingReplicasIsFoundOut(t *testing.T) {
 		_, answer, err := l.answer(action)
 		return true, withoutTerminating(answer.(*appsv1.Deployment)), err
 	})
-	if _, err := l.run(); err != nil || !l.noTerminatingCount.Load() {
+	if _, err := l.run(); err != nil || l.terminatingCount.ToCompare(nil, new(int32)) != nil {
 		t.Errorf("not found out, %v", err)
 	}
 }

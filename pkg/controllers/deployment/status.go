@@ -37,21 +37,15 @@ func (c *Controller) writeStatus(ctx context.Context, d *appsv1.Deployment, stat
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	c.freshness.Wrote(keyOf(d), deploymentResource, written.ResourceVersion)
-	if status.TerminatingReplicas != nil {
-		c.noTerminatingCount.Store(written.Status.TerminatingReplicas == nil)
-	}
+	c.terminatingCount.Wrote(status.TerminatingReplicas, written.Status.TerminatingReplicas)
 	klog.FromContext(ctx).V(4).Info("Wrote status", "replicas", status.Replicas, "updated", status.UpdatedReplicas,
 		"ready", status.ReadyReplicas, "available", status.AvailableReplicas, "observedGeneration", status.ObservedGeneration)
 	return nil
 }
 
-// sameStatus reports whether a status need not be written. Where the API server does not
-// keep terminatingReplicas, the count alone is no reason to write: it would be dropped
-// and written again, without end.
+// sameStatus reports whether a status need not be written.
 func (c *Controller) sameStatus(reported, status appsv1.DeploymentStatus) bool {
-	if c.noTerminatingCount.Load() && reported.TerminatingReplicas == nil {
-		status.TerminatingReplicas = nil
-	}
+	status.TerminatingReplicas = c.terminatingCount.ToCompare(reported.TerminatingReplicas, status.TerminatingReplicas)
 	return apiequality.Semantic.DeepEqual(reported, status)
 }
 

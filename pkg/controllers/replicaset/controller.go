@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +21,7 @@ import (
 
 	"controller-manager/pkg/controllers/freshness"
 	"controller-manager/pkg/controllers/replicaset/scale"
+	"controller-manager/pkg/controllers/skew"
 	"controller-manager/pkg/controllers/watched"
 	"controller-manager/pkg/controllers/worker"
 )
@@ -69,9 +69,7 @@ type Controller struct {
 	creates   worker.Backoff // of Pods that were refused
 	metrics   *metrics
 
-	// noTerminatingCount is set while the API server drops terminatingReplicas from a
-	// status we write: it is older than the field, or has its feature gate off.
-	noTerminatingCount atomic.Bool
+	terminatingCount skew.TerminatingCount
 }
 
 // New returns the loop, and lets the informers call it. They may have started already.

@@ -131,7 +131,7 @@ func TestAServerThatDropsTerminatingReplicas(t *testing.T) {
 
 func TestACountThatIsThereIsKeptRightOnAServerThatDropsNewOnes(t *testing.T) {
 	l := newLoop(t, newReplicaSet(1, 1), newTestPod("a"), newTestPod("b", terminating))
-	l.noTerminatingCount.Store(true)
+	l.terminatingCount.Wrote(new(int32), nil)
 	l.syncWeb()
 	l.expectRequests(statusWrite)
 }
