@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
 	"controller-manager/localcluster"
@@ -101,20 +102,13 @@ func getLab(t *testing.T) *lab {
 // await polls until a condition is true, which says otherwise what is missing.
 func await(t *testing.T, what string, missing func(context.Context) string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ticker := time.NewTicker(pollPeriod)
-	defer ticker.Stop()
-	for {
-		problem := missing(ctx)
-		if problem == "" {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("waiting for %s: %s", what, problem)
-		case <-ticker.C:
-		}
+	left := ""
+	err := wait.PollUntilContextTimeout(t.Context(), pollPeriod, patience, true, func(ctx context.Context) (bool, error) {
+		left = missing(ctx)
+		return left == "", nil
+	})
+	if err != nil {
+		t.Fatalf("waiting for %s: %v; last seen: %s", what, err, left)
 	}
 }
 
