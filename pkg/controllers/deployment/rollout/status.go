@@ -67,7 +67,8 @@ func Status(s Snapshot, plan Plan, outcome Outcome) Report {
 	r.failure()
 	r.status.Conditions = r.conditions.items
 	finished := Report{Status: r.status, LookAgain: r.lookAgain()}
-	if after.new != nil && s.Deployment.DeletionTimestamp == nil { // then nothing but status is written
+	// Of a Deployment that is being deleted nothing but the status is written.
+	if after.new != nil && s.Deployment.DeletionTimestamp == nil {
 		finished.Revision = after.new.Annotations[RevisionAnnotation]
 	}
 	return finished
