@@ -86,7 +86,7 @@ func New(config Config) (*Check, error) {
 	if err := errors.Join(failures...); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the takeover check: %w", err)
 	}
-	c.advice = fmt.Sprintf("turn off %s in kube-controller-manager (--controllers=*,-%s), or stop this program",
+	c.advice = fmt.Sprintf("turn off %s in kube-controller-manager (add -%s to its --controllers), or stop this program",
 		strings.Join(loops, " and "), strings.Join(loops, ",-"))
 	return c, nil
 }

@@ -198,7 +198,7 @@ func TestWarningsComeOnceAMinuteAtMost(t *testing.T) {
 		for _, line := range lines {
 			for _, word := range []string{"ERROR Another program runs", `replicaSet="a/x"`, `manager="kube-controller-manager"`,
 				"turn off deployment-controller and replicaset-controller in kube-controller-manager",
-				"--controllers=*,-deployment-controller,-replicaset-controller"} {
+				"add -deployment-controller,-replicaset-controller to its --controllers"} {
 				if !strings.Contains(line, word) {
 					t.Errorf("got %q, want %q in it", line, word)
 				}
@@ -267,7 +267,7 @@ func TestALoopThatIsNotOursToRunMayRunElsewhere(t *testing.T) {
 		}
 		f.three()
 		synctest.Wait()
-		if got := f.log.String(); !strings.Contains(got, "(--controllers=*,-deployment-controller)") {
+		if got := f.log.String(); !strings.Contains(got, "(add -deployment-controller to its --controllers)") {
 			t.Errorf("logged %q, want the advice to turn off the one loop", got)
 		}
 	})
