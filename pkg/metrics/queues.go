@@ -30,7 +30,7 @@ func newQueues() queues {
 	}
 	return queues{
 		adds:           counter("adds_total", "Keys added to the queue."),
-		retries:        counter("retries_total", "Keys added to the queue again after a failure."),
+		retries:        counter("retries_total", "Keys added to the queue for later: after a failure, or to look at an object again at a time."),
 		depth:          gauge("depth", "Keys waiting in the queue."),
 		unfinishedWork: gauge("unfinished_work_seconds", "Seconds of work in progress, all workers together."),
 		longestRunning: gauge("longest_running_processor_seconds", "Seconds the longest running sync has taken so far."),

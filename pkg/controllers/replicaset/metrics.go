@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"controller-manager/pkg/controllers/pods"
 	"controller-manager/pkg/controllers/replicaset/scale"
@@ -34,7 +36,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		// Name and labels are those of kube-controller-manager's metric.
 		stale: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "replicaset_controller_stale_sync_skips_total",
-			Help: "The same waits, once for each cache that was behind.",
+			Help: "Syncs put off because of the cache of a resource, by that resource; both may be behind in one sync.",
 		}, []string{"group", "resource"}),
 		created: counter("controller_manager_pods_created_total", "Pods created."),
 		deleted: counter("controller_manager_pods_deleted_total", "Pods deleted."),
@@ -46,6 +48,9 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			Buckets: prometheus.ExponentialBuckets(0.25, 2, 6),
 		}),
 	}
+	// From the start, since Prometheus sees no increase in a series that begins with its first count.
+	m.stale.WithLabelValues(corev1.GroupName, podResource)
+	m.stale.WithLabelValues(appsv1.GroupName, replicaSetResource)
 	var failures []error
 	for _, collector := range []prometheus.Collector{m.panics, m.waits, m.stale, m.created, m.deleted, m.ages} {
 		failures = append(failures, registry.Register(collector))
