@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,32 @@ func TestNoMetricNamesAnObject(t *testing.T) {
 	}
 	if labels < 30 {
 		t.Errorf("there are %d labels in all; were the metrics read?", labels)
+	}
+}
+
+// TestTheMetricsServedAreThoseWrittenDown holds the process under test against the table of
+// docs/metrics.md, which is made without a process.
+func TestTheMetricsServedAreThoseWrittenDown(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	if s.notOurs("this is about our program") {
+		return
+	}
+	text, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]string{}
+	for _, cells := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| (.*?) \\|").FindAllStringSubmatch(string(text), -1) {
+		written[cells[1]] = strings.ToUpper(cells[2]) + " " + strings.ReplaceAll(cells[3], " ", "")
+	}
+	for name, family := range s.families(s.mayReadAll(s.lab.process.URL+"/metrics"), s.lab.process.URL) {
+		if strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") {
+			continue
+		}
+		if diff := cmp.Diff(written[name], outline(family)); diff != "" {
+			t.Errorf("%s (-docs/metrics.md +served):\n%s", name, diff)
+		}
 	}
 }
 

@@ -90,16 +90,16 @@ func (o *Options) addLoopFlags(flags *flag.FlagSet) {
 		"The control `loops` to run: '*' all, 'name' that one, '-name' not that one. "+
 			"They are "+deploymentLoop+" and "+replicaSetLoop+" (or deployment and replicaset).")
 	flags.IntVar(&o.DeploymentSyncs, "concurrent-deployment-syncs", 5,
-		"How many Deployments to sync at the same time, as a `number`.")
+		"The `number` of Deployments that are synced at the same time.")
 	flags.IntVar(&o.ReplicaSetSyncs, "concurrent-replicaset-syncs", 5,
-		"How many ReplicaSets to sync at the same time, as a `number`.")
+		"The `number` of ReplicaSets that are synced at the same time.")
 	flags.DurationVar(&o.MinResyncPeriod, "min-resync-period", 12*time.Hour,
 		"Every object is looked at again after a random `duration` between this and twice this. 0: never without a reason.")
 	flags.BoolVar(&o.UseServiceAccountCredentials, "use-service-account-credentials", false,
 		"Let each loop write as its own service account in kube-system, named like the loop.")
 	flags.StringVar(&o.TakeoverCheck, "takeover-check", string(takeover.Warn),
-		"What to do where another program, such as kube-controller-manager, runs the same loops, as a `mode`: "+
-			"warn in the log, fail, which ends this process, or off, not to look.")
+		"The `mode` of looking for another program that runs the same loops, such as kube-controller-manager: "+
+			"warn (say so in the log), fail (end this process) or off (do not look).")
 }
 
 func (o *Options) addLeaderFlags(flags *flag.FlagSet) {
@@ -110,7 +110,7 @@ func (o *Options) addLeaderFlags(flags *flag.FlagSet) {
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second,
 		"For what `duration` the leader goes on without having renewed the lease. Shorter than the lease duration.")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 2*time.Second,
-		"The `duration` between renewals, and between tries to get the lease. At most five sixths of the renew deadline.")
+		"The `duration` between renewals, and between tries to get the lease. Less than five sixths of the renew deadline.")
 	flags.StringVar(&o.LeaseName, "leader-elect-resource-name", "controller-manager",
 		"The `name` of the lease.")
 	flags.StringVar(&o.LeaseNamespace, "leader-elect-resource-namespace", "kube-system",
@@ -129,9 +129,9 @@ func (o *Options) addServingFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.ClientCAFile, "client-ca-file", "",
 		"A `file` of certificates; who shows one signed by one of them is the user it names.")
 	flags.StringVar(&o.AuthenticationKubeconfig, "authentication-kubeconfig", "",
-		"The kubeconfig `file` to check bearer tokens with. Without it: the connection of the loops.")
+		"The kubeconfig `file` to check bearer tokens with. Without it: the one of --kubeconfig, or the service account.")
 	flags.StringVar(&o.AuthorizationKubeconfig, "authorization-kubeconfig", "",
-		"The kubeconfig `file` to check permissions with. Without it: the connection of the loops.")
+		"The kubeconfig `file` to check permissions with. Without it: the one of --kubeconfig, or the service account.")
 	listVar(flags, &o.AlwaysAllowPaths, "authorization-always-allow-paths", []string{"/healthz", "/readyz", "/livez"},
 		"The `paths` that everybody may read. One that ends with * stands for all that begin like it.")
 	flags.BoolVar(&o.Profiling, "profiling", false,
@@ -146,7 +146,7 @@ func (o *Options) addLoggingFlags(flags *flag.FlagSet) {
 	flags.IntVar(&o.Verbosity, "v", 2,
 		"The `level` of detail in the log: 2 what was done, 4 how it was decided.")
 	flags.StringVar(&o.VModule, "vmodule", "",
-		"The level of detail by source file, as `pattern=level,...`. Only for the text format.")
+		"Other levels of detail for single source files: `pattern=level,...` (only in the text format).")
 }
 
 // listVar defines a flag whose values are separated by commas. Given several times, the
