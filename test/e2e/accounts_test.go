@@ -11,17 +11,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"controller-manager/localcluster"
+	"controller-manager/test/e2e/lab"
 )
 
 // TestEachLoopWritesAsItsServiceAccount runs the program with the credentials of
 // kube-controller-manager, as in a static pod of a kubeadm cluster.
 func TestEachLoopWritesAsItsServiceAccount(t *testing.T) {
 	s := newSpace(t)
-	if s.notOurs("the built-in loops do so") {
+	if s.NotOurs("the built-in loops do so") {
 		return
 	}
-	s.standAside()
-	process, err := s.lab.launch(t.Context(), "as-accounts", localcluster.ControllerManager, "--use-service-account-credentials")
+	s.StandAside()
+	process, err := s.Lab.Launch(t.Context(), "as-accounts", localcluster.ControllerManager, "--use-service-account-credentials")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,22 +31,22 @@ func TestEachLoopWritesAsItsServiceAccount(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s.processes = append(s.processes, process)
-	s.create(newDeployment("web", 2))
-	s.complete("web")
-	s.edit("web", image("web:2"))
-	s.complete("web")
+	s.Processes = append(s.Processes, process)
+	s.Create(lab.NewDeployment("web", 2))
+	s.Complete("web")
+	s.Edit("web", lab.Image("web:2"))
+	s.Complete("web")
 	want := map[string]string{
-		"deployments/status": builtinDeployments,
-		"replicasets/":       builtinDeployments,
-		"replicasets/status": builtinReplicaSets,
-		"pods/":              builtinReplicaSets,
+		"deployments/status": lab.BuiltinDeployments,
+		"replicasets/":       lab.BuiltinDeployments,
+		"replicasets/status": lab.BuiltinReplicaSets,
+		"pods/":              lab.BuiltinReplicaSets,
 	}
 	got := map[string]string{}
-	s.poll("the audit log to show all writes", func(context.Context) string {
+	s.Poll("the audit log to show all writes", func(context.Context) string {
 		clear(got)
-		for _, write := range s.lab.requests(t, s.start, func(entry localcluster.AuditEntry) bool {
-			return entry.IsWrite() && entry.Namespace == s.name && strings.HasPrefix(entry.UserAgent, "controller-manager/")
+		for _, write := range s.Lab.Requests(t, s.Start, func(entry localcluster.AuditEntry) bool {
+			return entry.IsWrite() && entry.Namespace == s.Name && strings.HasPrefix(entry.UserAgent, "controller-manager/")
 		}) {
 			what := write.Resource + "/" + write.Subresource
 			if who := got[what]; who != "" && who != write.User {

@@ -8,51 +8,46 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"controller-manager/test/e2e/lab"
 )
-
-// webHash is the hash that kube-controller-manager 1.37.2 gives the template of
-// newDeployment("web", ...), with the defaults of that API server.
-const webHash = "57d9664db9"
-
-// webReplicaSet is the name of that Deployment's first ReplicaSet.
-const webReplicaSet = "web-" + webHash
 
 func TestCreateMakesAReplicaSetAndItsPods(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	created := s.create(newDeployment("web", 3, annotated("team", "blue"), minReady(1)))
-	s.complete("web")
-	st := s.untilEvents("Deployment",
-		"deployment-controller Normal ScalingReplicaSet: Scaled up replica set "+webReplicaSet+" from 0 to 3")
+	created := s.Create(lab.NewDeployment("web", 3, lab.Annotated("team", "blue"), lab.MinReady(1)))
+	s.Complete("web")
+	st := s.UntilEvents("Deployment",
+		"deployment-controller Normal ScalingReplicaSet: Scaled up replica set "+lab.WebReplicaSet+" from 0 to 3")
 
-	if len(st.replicaSets.now) != 1 || st.replicaSets.now[webReplicaSet] == nil {
-		t.Fatalf("the ReplicaSets are %v, want only %s", st.replicaSets.present(), webReplicaSet)
+	if len(st.ReplicaSets.Now) != 1 || st.ReplicaSets.Now[lab.WebReplicaSet] == nil {
+		t.Fatalf("the ReplicaSets are %v, want only %s", st.ReplicaSets.Present(), lab.WebReplicaSet)
 	}
-	rs := st.replicaSets.now[webReplicaSet]
+	rs := st.ReplicaSets.Now[lab.WebReplicaSet]
 	wantReplicaSet(t, rs, created)
-	pods := st.podsOf(rs)
-	if len(pods) != 3 || len(st.pods.now) != 3 {
-		t.Fatalf("%d of %d Pods are the ReplicaSet's, want 3 of 3", len(pods), len(st.pods.now))
+	pods := st.PodsOf(rs)
+	if len(pods) != 3 || len(st.Pods.Now) != 3 {
+		t.Fatalf("%d of %d Pods are the ReplicaSet's, want 3 of 3", len(pods), len(st.Pods.Now))
 	}
 	for _, pod := range pods {
 		wantPod(t, pod, rs)
-		s.untilEvents("ReplicaSet", "replicaset-controller Normal SuccessfulCreate: Created pod: "+pod.Name)
+		s.UntilEvents("ReplicaSet", "replicaset-controller Normal SuccessfulCreate: Created pod: "+pod.Name)
 	}
-	s.wantPodCreates(3)
+	s.WantPodCreates(3)
 }
 
 // wantReplicaSet compares all that the Deployment loop decides about a ReplicaSet.
 func wantReplicaSet(t *testing.T, rs *appsv1.ReplicaSet, d *appsv1.Deployment) {
 	t.Helper()
-	labels := map[string]string{"app": "web", "pod-template-hash": webHash}
+	labels := map[string]string{"app": "web", "pod-template-hash": lab.WebHash}
 	template := *d.Spec.Template.DeepCopy()
 	template.Labels = labels
 	want := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:   webReplicaSet,
+			Name:   lab.WebReplicaSet,
 			Labels: labels,
 			Annotations: map[string]string{
-				revisionAnnotation:                          "1",
+				lab.RevisionAnnotation:                      "1",
 				"deployment.kubernetes.io/desired-replicas": "3",
 				"deployment.kubernetes.io/max-replicas":     "4",
 				"team":                                      "blue",
@@ -80,7 +75,7 @@ func wantPod(t *testing.T, pod *corev1.Pod, rs *appsv1.ReplicaSet) {
 	t.Helper()
 	want := metav1.ObjectMeta{
 		Name:            pod.Name,
-		GenerateName:    webReplicaSet + "-",
+		GenerateName:    lab.WebReplicaSet + "-",
 		Labels:          rs.Spec.Template.Labels,
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
 	}
@@ -100,15 +95,15 @@ func byServer() cmp.Option {
 func TestCreateReportsInTheStatus(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	s.create(newDeployment("web", 3))
-	d := s.complete("web").deployments.now["web"]
+	s.Create(lab.NewDeployment("web", 3))
+	d := s.Complete("web").Deployments.Now["web"]
 
 	want := appsv1.DeploymentStatus{
 		ObservedGeneration: 1, Replicas: 3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3,
 		TerminatingReplicas: new(int32(0)),
 		Conditions: []appsv1.DeploymentCondition{
 			{Type: "Available", Status: "True", Reason: "MinimumReplicasAvailable", Message: "Deployment has minimum availability."},
-			{Type: "Progressing", Status: "True", Reason: "NewReplicaSetAvailable", Message: `ReplicaSet "` + webReplicaSet + `" has successfully progressed.`},
+			{Type: "Progressing", Status: "True", Reason: "NewReplicaSetAvailable", Message: `ReplicaSet "` + lab.WebReplicaSet + `" has successfully progressed.`},
 		},
 	}
 	byType := cmpopts.SortSlices(func(a, b appsv1.DeploymentCondition) bool { return a.Type < b.Type })
@@ -116,23 +111,23 @@ func TestCreateReportsInTheStatus(t *testing.T) {
 	if diff := cmp.Diff(want, d.Status, byType, times); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
-	if got := revisionOf(d); got != 1 {
+	if got := lab.RevisionOf(d); got != 1 {
 		t.Errorf("the Deployment's revision is %d, want 1", got)
 	}
-	s.wantConditionSeen("web", "Progressing", "True NewReplicaSetCreated", `Created new replica set "`+webReplicaSet+`"`)
-	s.wantConditionSeen("web", "Available", "False MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+	s.WantConditionSeen("web", "Progressing", "True NewReplicaSetCreated", `Created new replica set "`+lab.WebReplicaSet+`"`)
+	s.WantConditionSeen("web", "Available", "False MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 }
 
 func TestCreateWithoutReplicasMakesAnEmptyReplicaSet(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	s.create(newDeployment("web", 0))
-	st := s.complete("web")
-	if rs := st.replicaSets.now[webReplicaSet]; rs == nil || *rs.Spec.Replicas != 0 {
-		t.Errorf("the ReplicaSets are %v, want %s of size 0", st.replicaSets.present(), webReplicaSet)
+	s.Create(lab.NewDeployment("web", 0))
+	st := s.Complete("web")
+	if rs := st.ReplicaSets.Now[lab.WebReplicaSet]; rs == nil || *rs.Spec.Replicas != 0 {
+		t.Errorf("the ReplicaSets are %v, want %s of size 0", st.ReplicaSets.Present(), lab.WebReplicaSet)
 	}
-	if d := st.deployments.now["web"]; wrongCondition(d, "Available", "True MinimumReplicasAvailable") != "" {
+	if d := st.Deployments.Now["web"]; lab.WrongCondition(d, "Available", "True MinimumReplicasAvailable") != "" {
 		t.Errorf("the conditions are %v, want it available", d.Status.Conditions)
 	}
-	s.wantPodCreates(0)
+	s.WantPodCreates(0)
 }

@@ -5,11 +5,8 @@
 //	make build
 //	cd test/e2e && go test ./...
 //
-// One cluster serves all tests; each works in a namespace of its own (type space),
-// in which every state of every Deployment, ReplicaSet, Pod and Event is recorded in
-// the order in which the API server made it. So a test can wait for what it expects
-// without polling, and check a rule at every single step. What a process wrote is
-// read from the API server's audit log.
+// One cluster serves all tests; each works in a namespace of its own (type space), in which
+// all that happens is recorded: see package lab.
 //
 // What goes wrong between a program and the API server is made to go wrong by a proxy
 // (function behindProxy), whose rules count what they acted on: a rule that met no request fails

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // The components as which the controllers under test report events.
@@ -31,7 +33,7 @@ func (n *normalizer) events(f facts, events []*corev1.Event, uncounted map[strin
 			continue
 		}
 		about := event.InvolvedObject
-		line := eventLine(event)
+		line := lab.EventLine(event)
 		if uncounted[event.Reason] != "" {
 			line = strings.ReplaceAll(line, combined, "")
 		}
@@ -61,17 +63,17 @@ func (n *normalizer) events(f facts, events []*corev1.Event, uncounted map[strin
 }
 
 // facts are all that is compared of what the namespace holds at the end of a story.
-func (s *space) facts(st *story, uncounted map[string]string) facts {
-	s.t.Helper()
-	n := newNormalizer(s.t, s.name, s.lab.manager(), st)
+func (s *space) facts(st *lab.Story, uncounted map[string]string) facts {
+	s.T.Helper()
+	n := newNormalizer(s.T, s.Name, s.Lab.Manager(), st)
 	f := facts{}
-	for _, d := range st.deployments.present() {
+	for _, d := range st.Deployments.Present() {
 		n.object(f, "Deployment", d)
 	}
-	for _, rs := range st.replicaSets.present() {
+	for _, rs := range st.ReplicaSets.Present() {
 		n.object(f, "ReplicaSet", rs)
 	}
-	n.pods(f, st.pods.present())
-	n.events(f, st.events.present(), uncounted)
+	n.pods(f, st.Pods.Present())
+	n.events(f, st.Events.Present(), uncounted)
 	return f
 }

@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // facts are all that is compared of what a namespace holds: by object, the path of each
@@ -53,17 +55,17 @@ const generated = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 // random end.
 const longestPrefix = 58
 
-func newNormalizer(t *testing.T, namespace, manager string, st *story) *normalizer {
+func newNormalizer(t *testing.T, namespace, manager string, st *lab.Story) *normalizer {
 	n := &normalizer{t: t, namespace: namespace, manager: manager, uids: map[string]string{}}
-	for _, seen := range st.deployments.seen {
-		n.uids[string(seen.object.UID)] = "Deployment " + seen.object.Name
+	for _, seen := range st.Deployments.Seen {
+		n.uids[string(seen.Object.UID)] = "Deployment " + seen.Object.Name
 	}
-	for _, seen := range st.pods.seen {
-		n.uids[string(seen.object.UID)] = "Pod " + seen.object.Name
+	for _, seen := range st.Pods.Seen {
+		n.uids[string(seen.Object.UID)] = "Pod " + seen.Object.Name
 	}
 	known := map[string]bool{}
-	for _, seen := range st.replicaSets.seen {
-		rs := seen.object
+	for _, seen := range st.ReplicaSets.Seen {
+		rs := seen.Object
 		n.uids[string(rs.UID)] = "ReplicaSet " + rs.Name
 		if !known[rs.Name] {
 			known[rs.Name] = true
@@ -88,7 +90,7 @@ func (n *normalizer) text(text string) string {
 
 // decode is an object as JSON has it, with the fields that are of one run only left out.
 func (n *normalizer) decode(object metav1.Object) map[string]any {
-	decoder := json.NewDecoder(strings.NewReader(encode(n.t, object)))
+	decoder := json.NewDecoder(strings.NewReader(lab.Encode(n.t, object)))
 	decoder.UseNumber() // numbers stay as they are written
 	decoded := map[string]any{}
 	if err := decoder.Decode(&decoded); err != nil {
@@ -188,7 +190,7 @@ func (n *normalizer) pods(f facts, pods []*corev1.Pod) {
 	decoded := map[string]facts{}
 	for _, pod := range pods {
 		one := n.pod(pod)
-		text := encode(n.t, one)
+		text := lab.Encode(n.t, one)
 		alike[text]++
 		decoded[text] = one
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"controller-manager/localcluster"
+	"controller-manager/test/e2e/lab"
 )
 
 // The tests in this file are about what the controllers write of objects that others write too.
@@ -26,14 +27,14 @@ func TestWhatIsAppliedCanBeTakenBack(t *testing.T) {
 			"spec":{"containers":[{"name":"web","image":"web:1","env":[` + env + `]}]}}}}`
 	}
 	s.apply(manifest(`{"name":"A","value":"a"},{"name":"B","value":"b"}`), "--server-side")
-	s.complete("web")
+	s.Complete("web")
 	s.apply(manifest(`{"name":"A","value":"a"}`), "--server-side")
-	s.complete("web")
-	d := s.deployment("web")
+	s.Complete("web")
+	d := s.Deployment("web")
 	if env := d.Spec.Template.Spec.Containers[0].Env; len(env) != 1 || env[0].Name != "A" {
 		t.Errorf("the environment is %v, want A alone", env)
 	}
-	if got := revisionOf(d); got != 2 {
+	if got := lab.RevisionOf(d); got != 2 {
 		t.Errorf("the revision is %d, want 2", got)
 	}
 	s.wantOwnFieldsOnly(d)
@@ -47,9 +48,9 @@ func TestWhatIsAppliedCanBeTakenBack(t *testing.T) {
 // wantOwnFieldsOnly checks that the controllers own of a Deployment its status and its
 // revision, and those in fact.
 func (s *space) wantOwnFieldsOnly(d *appsv1.Deployment) {
-	s.t.Helper()
+	s.T.Helper()
 	manager := localcluster.ControllerManager
-	if s.lab.ours {
+	if s.Lab.Ours {
 		manager = localcluster.OurUser // the program's name is that of its user
 	}
 	owned := map[string]bool{}
@@ -59,7 +60,7 @@ func (s *space) wantOwnFieldsOnly(d *appsv1.Deployment) {
 		}
 		var fields map[string]map[string]map[string]any
 		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
-			s.t.Fatalf("reading managed fields: %v", err)
+			s.T.Fatalf("reading managed fields: %v", err)
 		}
 		for part, inner := range fields {
 			for field, keys := range inner {
@@ -74,12 +75,12 @@ func (s *space) wantOwnFieldsOnly(d *appsv1.Deployment) {
 		}
 	}
 	if !owned["f:status"] {
-		s.t.Errorf("%s does not own the status: %v", manager, d.ManagedFields)
+		s.T.Errorf("%s does not own the status: %v", manager, d.ManagedFields)
 	}
 	delete(owned, "f:status")
-	delete(owned, "f:metadata f:annotations f:"+revisionAnnotation)
+	delete(owned, "f:metadata f:annotations f:"+lab.RevisionAnnotation)
 	for field := range owned {
-		s.t.Errorf("%s owns %s", manager, field)
+		s.T.Errorf("%s owns %s", manager, field)
 	}
 }
 
@@ -89,30 +90,30 @@ func TestARevisionThatSomebodyKeepsRemovingIsRestoredEachTimeOnce(t *testing.T) 
 	t.Parallel()
 	const times = 5
 	s := newSpace(t)
-	s.create(newDeployment("web", 2))
-	s.complete("web")
-	s.untilWritten()
-	mark := s.lab.mark(t)
+	s.Create(lab.NewDeployment("web", 2))
+	s.Complete("web")
+	s.UntilWritten()
+	mark := s.Lab.Mark(t)
 	for range times {
-		removed := s.edit("web", func(d *appsv1.Deployment) { delete(d.Annotations, revisionAnnotation) })
-		s.until("the revision to be restored", func(st *story) string {
-			seen := slices.ContainsFunc(st.deployments.seen, func(sighting sighting[*appsv1.Deployment]) bool {
-				return sighting.object.ResourceVersion == removed.ResourceVersion
+		removed := s.Edit("web", func(d *appsv1.Deployment) { delete(d.Annotations, lab.RevisionAnnotation) })
+		s.Until("the revision to be restored", func(st *lab.Story) string {
+			seen := slices.ContainsFunc(st.Deployments.Seen, func(sighting lab.Sighting[*appsv1.Deployment]) bool {
+				return sighting.Object.ResourceVersion == removed.ResourceVersion
 			})
-			if !seen || revisionOf(st.deployments.now["web"]) != 1 {
+			if !seen || lab.RevisionOf(st.Deployments.Now["web"]) != 1 {
 				return "it is not there"
 			}
 			return ""
 		})
 	}
-	s.untilWritten()
-	writes := s.writes(mark)
-	if len(writes) > times && s.lab.ours { // the built-in loop conflicts with itself, and writes some more
+	s.UntilWritten()
+	writes := s.Writes(mark)
+	if len(writes) > times && s.Lab.Ours { // the built-in loop conflicts with itself, and writes some more
 		t.Errorf("%d writes for %d removals", len(writes), times)
 	}
 	for _, write := range writes {
 		if write.Resource != "deployments" {
-			t.Errorf("a write that restores nothing: %s", describe(write))
+			t.Errorf("a write that restores nothing: %s", lab.Describe(write))
 		}
 	}
 }
@@ -123,17 +124,17 @@ func TestALongPastOfARevisionIsCut(t *testing.T) {
 	t.Parallel()
 	const most = 2000
 	s := newSpace(t)
-	s.create(newDeployment("web", 1))
-	s.complete("web")
-	s.edit("web", image("web:2"))
-	s.complete("web")
+	s.Create(lab.NewDeployment("web", 1))
+	s.Complete("web")
+	s.Edit("web", lab.Image("web:2"))
+	s.Complete("web")
 	past := strings.TrimSuffix(strings.Repeat("41,", most/3), ",") // all but a few characters
-	s.kubectl("annotate", "replicaset/"+webReplicaSet, revisionHistoryAnnotation+"="+past)
+	s.Kubectl("annotate", "replicaset/"+lab.WebReplicaSet, revisionHistoryAnnotation+"="+past)
 	for i := range 3 {
-		s.kubectl("rollout", "undo", "deployment/web")
+		s.Kubectl("rollout", "undo", "deployment/web")
 		s.wantRevision(3+i, fmt.Sprintf("web:%d", 1+i%2))
 	}
-	history := s.recorder.now().withImage("web:1").Annotations[revisionHistoryAnnotation]
+	history := s.Recorder.Now().WithImage("web:1").Annotations[revisionHistoryAnnotation]
 	if len(history) > most || len(history) < most-10 || !strings.HasPrefix(history, "41,41,") || !strings.HasSuffix(history, ",41,1,3") {
 		t.Errorf("the past has %d characters and ends in %q, want at most %d, the oldest gone and 1 and 3 at the end", len(history), history[max(0, len(history)-20):], most)
 	}

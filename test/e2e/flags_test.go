@@ -17,10 +17,10 @@ type documented struct{ name, initial, builtin string }
 func TestFlagsAreThoseOfTheBuiltIn(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our flags") {
+	if s.NotOurs("this is about our flags") {
 		return
 	}
-	command, err := s.lab.cluster.BuiltinLoops("help")
+	command, err := s.Lab.Cluster.BuiltinLoops("help")
 	if err != nil {
 		t.Fatal(err)
 	}

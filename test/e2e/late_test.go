@@ -11,6 +11,7 @@ import (
 
 	"controller-manager/localcluster"
 	"controller-manager/localcluster/proxy"
+	"controller-manager/test/e2e/lab"
 )
 
 // TestWithWatchesThatLagBehind shows the controllers everything late, their own writes too.
@@ -36,7 +37,7 @@ func TestWithWatchesThatLagBehind(t *testing.T) {
 	// Alone, since it holds the watch of all Pods.
 	t.Run("a Pod that was just released survives a scale-down", func(t *testing.T) {
 		s := b.newSpace(t)
-		if s.notOurs("the built-in loops delete by name, whosever the Pod is by now") {
+		if s.NotOurs("the built-in loops delete by name, whosever the Pod is by now") {
 			return
 		}
 		s.wantReleasedPodsSurvive(&pods)
@@ -46,59 +47,59 @@ func TestWithWatchesThatLagBehind(t *testing.T) {
 // wantNoNegativeCounts shrinks and grows a Deployment while its ReplicaSet's available Pods
 // are counted late. A negative count would be refused for ever. kubernetes#21900, #41697, #30028.
 func (s *space) wantNoNegativeCounts() {
-	s.t.Helper()
+	s.T.Helper()
 	const size = 20
-	s.create(newDeployment("web", size))
-	s.complete("web")
+	s.Create(lab.NewDeployment("web", size))
+	s.Complete("web")
 	for _, size := range []int32{1, size, 1, size} {
-		s.edit("web", replicas(size))
+		s.Edit("web", lab.Replicas(size))
 		s.untilSized(size)
 	}
-	st := s.complete("web")
-	if got := st.deployments.now["web"].Status; got.UnavailableReplicas != 0 || got.ReadyReplicas != size {
-		s.t.Errorf("in the end %d are unavailable and %d ready, want 0 and %d", got.UnavailableReplicas, got.ReadyReplicas, size)
+	st := s.Complete("web")
+	if got := st.Deployments.Now["web"].Status; got.UnavailableReplicas != 0 || got.ReadyReplicas != size {
+		s.T.Errorf("in the end %d are unavailable and %d ready, want 0 and %d", got.UnavailableReplicas, got.ReadyReplicas, size)
 	}
-	refused := s.lab.requests(s.t, s.start, func(entry localcluster.AuditEntry) bool {
-		return entry.Namespace == s.name && entry.Code == http.StatusUnprocessableEntity
+	refused := s.Lab.Requests(s.T, s.Start, func(entry localcluster.AuditEntry) bool {
+		return entry.Namespace == s.Name && entry.Code == http.StatusUnprocessableEntity
 	})
 	for _, request := range refused {
-		s.t.Errorf("a write that the API server could not take: %s", describe(request))
+		s.T.Errorf("a write that the API server could not take: %s", lab.Describe(request))
 	}
 }
 
 // wantReleasedPodsSurvive takes Pods away from their ReplicaSet while it cannot see that, and
 // shrinks it by so many. PR kubernetes#138818.
 func (s *space) wantReleasedPodsSurvive(watch *proxy.Gate) {
-	s.t.Helper()
+	s.T.Helper()
 	const size, released = 20, 10
-	s.createReplicaSet(newReplicaSet("web", size))
-	pods := s.untilReplicaSet("web", size).pods.present()[:released]
+	s.CreateReplicaSet(lab.NewReplicaSet("web", size))
+	pods := s.UntilReplicaSet("web", size).Pods.Present()[:released]
 	for _, pod := range pods {
 		// They would be the first to go.
-		s.patchPod(pod.Name, `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-1"}}}`)
+		s.PatchPod(pod.Name, `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-1"}}}`)
 	}
-	s.untilWritten() // by then that has been seen
+	s.UntilWritten() // by then that has been seen
 	watch.Shut()
 	defer watch.Open()
 	for _, pod := range pods {
-		s.patchPod(pod.Name, `{"metadata":{"labels":{"app":null},"ownerReferences":null}}`)
+		s.PatchPod(pod.Name, `{"metadata":{"labels":{"app":null},"ownerReferences":null}}`)
 	}
-	s.kubectl("scale", "replicaset/web", fmt.Sprintf("--replicas=%d", size-released))
-	s.poll("the released Pods to be tried", func(context.Context) string {
-		if got := len(s.podDeletes(http.StatusConflict)); got < released {
+	s.Kubectl("scale", "replicaset/web", fmt.Sprintf("--replicas=%d", size-released))
+	s.Poll("the released Pods to be tried", func(context.Context) string {
+		if got := len(s.PodDeletes(http.StatusConflict)); got < released {
 			return fmt.Sprintf("%d were", got)
 		}
 		return ""
 	})
 	watch.Open()
-	st := s.untilReplicaSet("web", size-released)
+	st := s.UntilReplicaSet("web", size-released)
 	for _, pod := range pods {
-		if now := st.pods.now[pod.Name]; now == nil || now.DeletionTimestamp != nil || metav1.GetControllerOf(now) != nil {
-			s.t.Errorf("Pod %s, which was released, is %v", pod.Name, now)
+		if now := st.Pods.Now[pod.Name]; now == nil || now.DeletionTimestamp != nil || metav1.GetControllerOf(now) != nil {
+			s.T.Errorf("Pod %s, which was released, is %v", pod.Name, now)
 		}
 	}
-	if got := len(st.pods.now); got != size {
-		s.t.Errorf("there are %d Pods, want the %d released and the %d others", got, released, size-released)
+	if got := len(st.Pods.Now); got != size {
+		s.T.Errorf("there are %d Pods, want the %d released and the %d others", got, released, size-released)
 	}
-	s.wantPodCreates(size)
+	s.WantPodCreates(size)
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"controller-manager/localcluster/proxy"
+	"controller-manager/test/e2e/lab"
 )
 
 // TestOnALossyWire breaks requests and connections of the controllers.
@@ -39,11 +40,11 @@ func TestOnALossyWire(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				s := b.newSpace(t)
-				rule := b.act(t, proxy.Rule{
-					Match: proxy.Match{Verb: "create", Resource: "pods", Namespace: s.name},
+				rule := b.Act(t, proxy.Rule{
+					Match: proxy.Match{Verb: "create", Resource: "pods", Namespace: s.Name},
 					Times: test.times, Action: test.action,
 				})
-				s.wantSoManyPods(5, test.twice && !s.lab.ours)
+				s.wantSoManyPods(5, test.twice && !s.Lab.Ours)
 				if got := rule.Hits(); got != test.times {
 					t.Errorf("%d creates went wrong, want %d", got, test.times)
 				}
@@ -58,16 +59,16 @@ func TestOnALossyWire(t *testing.T) {
 // wantSoManyPods creates a Deployment and waits until it has as many Pods as it should;
 // unless surplus is allowed, it never had more.
 func (s *space) wantSoManyPods(n int32, surplus bool) {
-	s.t.Helper()
-	s.create(newDeployment("web", n))
-	s.complete("web")
-	st := s.until("the right number of Pods", func(st *story) string { return wrongPods(st, n) })
+	s.T.Helper()
+	s.Create(lab.NewDeployment("web", n))
+	s.Complete("web")
+	st := s.Until("the right number of Pods", func(st *lab.Story) string { return lab.WrongPods(st, n) })
 	if !surplus {
-		s.wantPodCreates(int(n))
+		s.WantPodCreates(int(n))
 	}
-	for _, line := range st.eventsAbout("ReplicaSet", webReplicaSet) {
-		if s.lab.ours && strings.Contains(line, "already exists") {
-			s.t.Errorf("an event about a name that was taken: %s", line)
+	for _, line := range st.EventsAbout("ReplicaSet", lab.WebReplicaSet) {
+		if s.Lab.Ours && strings.Contains(line, "already exists") {
+			s.T.Errorf("an event about a name that was taken: %s", line)
 		}
 	}
 }
@@ -76,17 +77,17 @@ func (s *space) wantSoManyPods(n int32, surplus bool) {
 // ReplicaSets without a pause, and connections break. argo-rollouts#4073, #3316, #2522,
 // #3080, #3331.
 func (s *space) rollOutInAStorm(cut func()) {
-	s.t.Helper()
+	s.T.Helper()
 	const size = 8
-	s.create(newDeployment("web", size, rolling("1", "1")))
-	s.complete("web")
-	s.within(bounds{most: size + 1, least: size - 1}, func() {
-		generation := s.edit("web", image("web:2")).Generation
-		ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	s.Create(lab.NewDeployment("web", size, lab.Rolling("1", "1")))
+	s.Complete("web")
+	s.Within(lab.Bounds{Most: size + 1, Least: size - 1}, func() {
+		generation := s.Edit("web", lab.Image("web:2")).Generation
+		ctx, cancel := context.WithTimeout(s.T.Context(), lab.Patience)
 		defer cancel()
-		for gust := 1; incomplete(s.deployment("web"), generation) != ""; gust++ {
+		for gust := 1; lab.Incomplete(s.Deployment("web"), generation) != ""; gust++ {
 			if ctx.Err() != nil {
-				s.t.Fatal("the rollout does not end")
+				s.T.Fatal("the rollout does not end")
 			}
 			s.annotateAll(fmt.Sprint(gust))
 			if gust%10 == 1 {
@@ -94,29 +95,29 @@ func (s *space) rollOutInAStorm(cut func()) {
 			}
 		}
 	})
-	st := s.complete("web")
-	if got := len(st.replicaSets.now); got != 2 {
-		s.t.Errorf("there are %d ReplicaSets, want 2", got)
+	st := s.Complete("web")
+	if got := len(st.ReplicaSets.Now); got != 2 {
+		s.T.Errorf("there are %d ReplicaSets, want 2", got)
 	}
-	s.untilWritten()
-	mark := s.lab.mark(s.t)
-	s.untilWritten()
-	s.wantNoWrites(mark)
+	s.UntilWritten()
+	mark := s.Lab.Mark(s.T)
+	s.UntilWritten()
+	s.WantNoWrites(mark)
 }
 
 // annotateAll writes an annotation of another client's to the Deployment and all its
 // ReplicaSets.
 func (s *space) annotateAll(value string) {
-	s.t.Helper()
+	s.T.Helper()
 	patch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{"storm":%q}}}`, value))
-	apps := s.client.AppsV1()
-	if _, err := apps.Deployments(s.name).Patch(s.t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		s.t.Fatalf("annotating the Deployment: %v", err)
+	apps := s.Client.AppsV1()
+	if _, err := apps.Deployments(s.Name).Patch(s.T.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		s.T.Fatalf("annotating the Deployment: %v", err)
 	}
-	for _, rs := range s.recorder.now().replicaSets.present() {
-		_, err := apps.ReplicaSets(s.name).Patch(s.t.Context(), rs.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	for _, rs := range s.Recorder.Now().ReplicaSets.Present() {
+		_, err := apps.ReplicaSets(s.Name).Patch(s.T.Context(), rs.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
-			s.t.Fatalf("annotating ReplicaSet %s: %v", rs.Name, err)
+			s.T.Fatalf("annotating ReplicaSet %s: %v", rs.Name, err)
 		}
 	}
 }

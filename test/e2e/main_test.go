@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -36,9 +35,9 @@ func runAll(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("starting the end-to-end tests: %w", err)
 	}
-	defer func() { err = errors.Join(err, l.cluster.Stop()) }()
+	defer func() { err = errors.Join(err, l.Cluster.Stop()) }()
 	code = m.Run()
-	return code, l.checkEnd()
+	return code, l.CheckEnd()
 }
 
 // runInParallel sets the flag -parallel, unless whoever runs the tests has set it.
@@ -51,29 +50,6 @@ func runInParallel() error {
 	}
 	if err := flag.Set(name, parallel); err != nil {
 		return fmt.Errorf("setting the number of parallel tests: %w", err)
-	}
-	return nil
-}
-
-// checkEnd stops the process under test and reports what no test may leave behind.
-func (l *lab) checkEnd() error {
-	if !l.ours {
-		return nil
-	}
-	if err := l.process.Stop(); err != nil {
-		return fmt.Errorf("stopping the process under test at the end: %w", err)
-	}
-	log, err := os.ReadFile(l.process.LogPath)
-	if err != nil {
-		return fmt.Errorf("reading the log of the process under test: %w", err)
-	}
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, "panic") {
-			return fmt.Errorf("the process under test has panicked: %s", strings.TrimSpace(line))
-		}
-	}
-	if code := l.process.ExitCode(); code != 0 {
-		return fmt.Errorf("the process under test ended with exit code %d after SIGTERM, want 0", code)
 	}
 	return nil
 }

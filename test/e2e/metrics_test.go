@@ -14,15 +14,17 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // families reads the metrics of a process.
 func (s *space) families(reader reader, url string) map[string]*dto.MetricFamily {
-	s.t.Helper()
+	s.T.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(reader.read(s.t, url+"/metrics", "").body))
+	families, err := parser.TextToMetricFamilies(strings.NewReader(reader.read(s.T, url+"/metrics", "").body))
 	if err != nil {
-		s.t.Fatalf("reading the metrics of %s: %v", url, err)
+		s.T.Fatalf("reading the metrics of %s: %v", url, err)
 	}
 	return families
 }
@@ -32,29 +34,29 @@ func (s *space) families(reader reader, url string) map[string]*dto.MetricFamily
 func TestNoMetricNamesAnObject(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
-	s.limit(corev1.ResourcePods, 4)
-	s.create(newDeployment("teapot", 2))
-	s.complete("teapot")
-	s.edit("teapot", image("web:2"), replicas(3))
-	s.complete("teapot")
-	s.edit("teapot", replicas(6))
-	s.until("Pods to be refused", func(st *story) string {
-		if rs := st.withImage("web:2"); rs == nil || len(rs.Status.Conditions) == 0 {
+	s.Limit(corev1.ResourcePods, 4)
+	s.Create(lab.NewDeployment("teapot", 2))
+	s.Complete("teapot")
+	s.Edit("teapot", lab.Image("web:2"), lab.Replicas(3))
+	s.Complete("teapot")
+	s.Edit("teapot", lab.Replicas(6))
+	s.Until("Pods to be refused", func(st *lab.Story) string {
+		if rs := st.WithImage("web:2"); rs == nil || len(rs.Status.Conditions) == 0 {
 			return "no ReplicaFailure"
 		}
 		return ""
 	})
-	reader := s.mayReadAll(s.lab.process.URL + "/metrics")
-	families := s.families(reader, s.lab.process.URL)
+	reader := s.mayReadAll(s.Lab.Process.URL + "/metrics")
+	families := s.families(reader, s.Lab.Process.URL)
 	labels := 0
 	for name, family := range families {
 		for _, metric := range family.Metric {
 			for _, label := range metric.Label {
 				labels++
-				for _, secret := range []string{s.name, "teapot"} {
+				for _, secret := range []string{s.Name, "teapot"} {
 					if strings.Contains(label.GetValue(), secret) {
 						t.Errorf("%s{%s=%q} holds the name %s", name, label.GetName(), label.GetValue(), secret)
 					}
@@ -72,7 +74,7 @@ func TestNoMetricNamesAnObject(t *testing.T) {
 func TestTheMetricsServedAreThoseWrittenDown(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
 	text, err := os.ReadFile("../../docs/metrics.md")
@@ -83,7 +85,7 @@ func TestTheMetricsServedAreThoseWrittenDown(t *testing.T) {
 	for _, cells := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| (.*?) \\|").FindAllStringSubmatch(string(text), -1) {
 		written[cells[1]] = strings.ToUpper(cells[2]) + " " + strings.ReplaceAll(cells[3], " ", "")
 	}
-	for name, family := range s.families(s.mayReadAll(s.lab.process.URL+"/metrics"), s.lab.process.URL) {
+	for name, family := range s.families(s.mayReadAll(s.Lab.Process.URL+"/metrics"), s.Lab.Process.URL) {
 		if strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") {
 			continue
 		}
@@ -98,17 +100,17 @@ func TestTheMetricsServedAreThoseWrittenDown(t *testing.T) {
 // two loops and elects a leader. It is alone on the cluster meanwhile.
 func TestMetricsHaveTheNamesOfTheBuiltInOnes(t *testing.T) {
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
-	s.create(newDeployment("web", 2))
-	s.complete("web")
-	reader := s.mayReadAll(s.lab.process.URL + "/metrics")
-	got := s.outlines(reader, s.lab.process.URL)
-	s.standAside()
-	builtin := s.launchBuiltin("--leader-elect=true", "--leader-elect-resource-name=built-in-loops")
-	s.edit("web", image("web:2"))
-	s.complete("web")
+	s.Create(lab.NewDeployment("web", 2))
+	s.Complete("web")
+	reader := s.mayReadAll(s.Lab.Process.URL + "/metrics")
+	got := s.outlines(reader, s.Lab.Process.URL)
+	s.StandAside()
+	builtin := s.Lab.LaunchBuiltin(t, "--leader-elect=true", "--leader-elect-resource-name=built-in-loops")
+	s.Edit("web", lab.Image("web:2"))
+	s.Complete("web")
 	want := s.outlines(reader, builtin.URL)
 
 	absent := 0
@@ -141,7 +143,7 @@ func TestMetricsHaveTheNamesOfTheBuiltInOnes(t *testing.T) {
 // outlines are the types and labels of the families that the two have in common, after
 // their work; of queues, those of the two loops.
 func (s *space) outlines(reader reader, url string) map[string]string {
-	s.t.Helper()
+	s.T.Helper()
 	outlines := map[string]string{}
 	for name, family := range s.families(reader, url) {
 		for _, metric := range family.Metric {

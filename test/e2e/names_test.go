@@ -16,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // names are the names of ReplicaSets: by the Deployment's, those for the collision counts
@@ -64,7 +66,7 @@ func tellCount(count *int32) string {
 // nameAll makes a Deployment of no Pods for each template and returns the names of their
 // ReplicaSets, by the Deployment's.
 func (s *space) nameAll(templates map[string]corev1.PodTemplateSpec, count *int32) map[string]string {
-	s.t.Helper()
+	s.T.Helper()
 	todo := make(chan string, len(templates))
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		todo <- name
@@ -75,14 +77,14 @@ func (s *space) nameAll(templates map[string]corev1.PodTemplateSpec, count *int3
 		workers.Go(func() {
 			for name := range todo {
 				if err := s.createEmpty(name, templates[name], count); err != nil {
-					s.t.Errorf("Deployment %s: %v", name, err)
+					s.T.Errorf("Deployment %s: %v", name, err)
 				}
 			}
 		})
 	}
 	workers.Wait()
-	if s.t.Failed() {
-		s.t.FailNow()
+	if s.T.Failed() {
+		s.T.FailNow()
 	}
 	return s.untilNamed(templates)
 }
@@ -90,7 +92,7 @@ func (s *space) nameAll(templates map[string]corev1.PodTemplateSpec, count *int3
 // createEmpty creates a Deployment of no Pods. One with a collision count is created
 // paused, so that there is no ReplicaSet before it has the count.
 func (s *space) createEmpty(name string, template corev1.PodTemplateSpec, count *int32) error {
-	deployments := s.client.AppsV1().Deployments(s.name)
+	deployments := s.Client.AppsV1().Deployments(s.Name)
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.DeploymentSpec{
@@ -100,34 +102,34 @@ func (s *space) createEmpty(name string, template corev1.PodTemplateSpec, count 
 			Template: template,
 		},
 	}
-	if _, err := deployments.Create(s.t.Context(), d, metav1.CreateOptions{}); err != nil {
+	if _, err := deployments.Create(s.T.Context(), d, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	if count == nil {
 		return nil
 	}
 	status := fmt.Sprintf(`{"status":{"collisionCount":%d}}`, *count)
-	if _, err := deployments.Patch(s.t.Context(), name, types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
+	if _, err := deployments.Patch(s.T.Context(), name, types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
 		return err
 	}
-	_, err := deployments.Patch(s.t.Context(), name, types.MergePatchType, []byte(`{"spec":{"paused":false}}`), metav1.PatchOptions{})
+	_, err := deployments.Patch(s.T.Context(), name, types.MergePatchType, []byte(`{"spec":{"paused":false}}`), metav1.PatchOptions{})
 	return err
 }
 
 // untilNamed waits until each Deployment has a ReplicaSet, and says which.
 func (s *space) untilNamed(templates map[string]corev1.PodTemplateSpec) map[string]string {
-	s.t.Helper()
-	st := s.until("a ReplicaSet for each template", func(st *story) string {
-		if got := len(st.replicaSets.now); got < len(templates) {
+	s.T.Helper()
+	st := s.Until("a ReplicaSet for each template", func(st *lab.Story) string {
+		if got := len(st.ReplicaSets.Now); got < len(templates) {
 			return fmt.Sprintf("there are %d for %d", got, len(templates))
 		}
 		return ""
 	})
 	named := map[string]string{}
-	for _, rs := range st.replicaSets.present() {
+	for _, rs := range st.ReplicaSets.Present() {
 		owner := metav1.GetControllerOf(rs)
 		if owner == nil || named[owner.Name] != "" {
-			s.t.Fatalf("ReplicaSet %s has no owner, or one that has another ReplicaSet", rs.Name)
+			s.T.Fatalf("ReplicaSet %s has no owner, or one that has another ReplicaSet", rs.Name)
 		}
 		named[owner.Name] = rs.Name
 	}

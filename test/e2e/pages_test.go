@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"controller-manager/localcluster"
+	"controller-manager/test/e2e/lab"
 )
 
 // answer is what a page answered.
@@ -42,7 +43,7 @@ func (r reader) read(t *testing.T, url, accept string) answer {
 	if r.certificate != nil {
 		config.Certificates = r.certificate.Certificates
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -69,56 +70,56 @@ func (r reader) read(t *testing.T, url, accept string) answer {
 
 // account makes a service account and returns a reader with its token.
 func (s *space) account(name string) reader {
-	s.t.Helper()
-	accounts := s.client.CoreV1().ServiceAccounts(s.name)
-	if _, err := accounts.Create(s.t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-		s.t.Fatalf("creating a service account: %v", err)
+	s.T.Helper()
+	accounts := s.Client.CoreV1().ServiceAccounts(s.Name)
+	if _, err := accounts.Create(s.T.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		s.T.Fatalf("creating a service account: %v", err)
 	}
-	request, err := accounts.CreateToken(s.t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	request, err := accounts.CreateToken(s.T.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
-		s.t.Fatalf("asking for a token: %v", err)
+		s.T.Fatalf("asking for a token: %v", err)
 	}
 	return reader{token: request.Status.Token}
 }
 
 // mayRead lets subjects read some paths, until the end of the test.
 func (s *space) mayRead(paths []string, subjects ...rbacv1.Subject) {
-	s.t.Helper()
-	roles, name := s.client.RbacV1(), s.name+"-reader"
-	_, err := roles.ClusterRoles().Create(s.t.Context(), &rbacv1.ClusterRole{
+	s.T.Helper()
+	roles, name := s.Client.RbacV1(), s.Name+"-reader"
+	_, err := roles.ClusterRoles().Create(s.T.Context(), &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: paths, Verbs: []string{"get"}}},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		s.t.Fatalf("creating a ClusterRole: %v", err)
+		s.T.Fatalf("creating a ClusterRole: %v", err)
 	}
-	_, err = roles.ClusterRoleBindings().Create(s.t.Context(), &rbacv1.ClusterRoleBinding{
+	_, err = roles.ClusterRoleBindings().Create(s.T.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 		Subjects:   subjects,
 	}, metav1.CreateOptions{})
 	if err != nil {
-		s.t.Fatalf("creating a ClusterRoleBinding: %v", err)
+		s.T.Fatalf("creating a ClusterRoleBinding: %v", err)
 	}
-	s.t.Cleanup(func() {
-		ctx := context.WithoutCancel(s.t.Context())
+	s.T.Cleanup(func() {
+		ctx := context.WithoutCancel(s.T.Context())
 		if err := roles.ClusterRoleBindings().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
-			s.t.Error(err)
+			s.T.Error(err)
 		}
 		if err := roles.ClusterRoles().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
-			s.t.Error(err)
+			s.T.Error(err)
 		}
 	})
 }
 
 // mayReadAll is a reader of all pages. It returns when the permission is known everywhere.
 func (s *space) mayReadAll(urls ...string) reader {
-	s.t.Helper()
+	s.T.Helper()
 	reader := s.account("reader")
-	s.mayRead([]string{"*"}, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: "reader", Namespace: s.name})
+	s.mayRead([]string{"*"}, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: "reader", Namespace: s.Name})
 	for _, url := range urls {
-		s.poll("the permission to read "+url, func(context.Context) string {
-			if got := reader.read(s.t, url, ""); got.code != http.StatusOK {
+		s.Poll("the permission to read "+url, func(context.Context) string {
+			if got := reader.read(s.T, url, ""); got.code != http.StatusOK {
 				return fmt.Sprint(got.code, " ", got.body)
 			}
 			return ""
@@ -133,10 +134,10 @@ func pages() []string { return []string{"/configz", "/flagz", "/metrics", "/stat
 func TestWhoMayReadWhat(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
-	ours := s.lab.process.URL
+	ours := s.Lab.Process.URL
 	nobody, stranger, allowed := reader{}, s.account("stranger"), s.mayReadAll(ours+"/metrics")
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
 		if got := nobody.read(t, ours+path, ""); got.code != http.StatusOK || got.body != "ok" {
@@ -165,13 +166,13 @@ func TestWhoMayReadWhat(t *testing.T) {
 func TestACertificateOfTheClientAuthorityNamesItsOwner(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
-	standby := s.launch("certificates", "--client-ca-file="+filepath.Join(s.lab.cluster.Dir, "pki", "ca.crt"))
-	user := s.name + "-scraper"
+	standby := s.Launch("certificates", "--client-ca-file="+filepath.Join(s.Lab.Cluster.Dir, "pki", "ca.crt"))
+	user := s.Name + "-scraper"
 	s.mayRead([]string{"/metrics"}, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
-	config, err := s.lab.cluster.RESTConfig(user)
+	config, err := s.Lab.Cluster.RESTConfig(user)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,13 +181,13 @@ func TestACertificateOfTheClientAuthorityNamesItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	scraper := reader{certificate: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}}
-	s.poll("the permission", func(context.Context) string {
-		if got := scraper.read(t, standby.process.URL+"/metrics", ""); got.code != http.StatusOK {
+	s.Poll("the permission", func(context.Context) string {
+		if got := scraper.read(t, standby.Process.URL+"/metrics", ""); got.code != http.StatusOK {
 			return got.body
 		}
 		return ""
 	})
-	if got := scraper.read(t, standby.process.URL+"/flagz", ""); got.code != http.StatusForbidden || !strings.Contains(got.body, user) {
+	if got := scraper.read(t, standby.Process.URL+"/flagz", ""); got.code != http.StatusForbidden || !strings.Contains(got.body, user) {
 		t.Errorf("/flagz: %d %s, want 403 and the name %s", got.code, got.body, user)
 	}
 }
@@ -196,10 +197,10 @@ func TestACertificateOfTheClientAuthorityNamesItsOwner(t *testing.T) {
 func TestPagesHaveTheFormOfTheBuiltInOnes(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
-	ours, builtin := s.lab.process.URL, s.lab.cluster.Component(localcluster.ControllerManager).URL
+	ours, builtin := s.Lab.Process.URL, s.Lab.Cluster.Component(localcluster.ControllerManager).URL
 	reader := s.mayReadAll(ours+"/statusz", builtin+"/statusz")
 	for _, path := range append(pages(), "/healthz") {
 		want, got := reader.read(t, builtin+path, ""), reader.read(t, ours+path, "")

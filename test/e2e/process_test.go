@@ -14,18 +14,19 @@ import (
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 
 	"controller-manager/localcluster"
+	"controller-manager/test/e2e/lab"
 )
 
 func TestABadStartEndsWithOneClearLine(t *testing.T) {
 	t.Parallel()
 	l := getLab(t)
-	if !l.ours {
+	if !l.Ours {
 		t.Log("this is about our program: there is nothing to compare")
 		return
 	}
 	folder := t.TempDir()
-	kubeconfig := "--kubeconfig=" + l.cluster.KubeconfigPath(localcluster.OurUser)
-	stranger, err := l.cluster.Kubeconfig("stranger-" + utilrand.String(5))
+	kubeconfig := "--kubeconfig=" + l.Cluster.KubeconfigPath(localcluster.OurUser)
+	stranger, err := l.Cluster.Kubeconfig("stranger-" + utilrand.String(5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestABadStartEndsWithOneClearLine(t *testing.T) {
 		{"times that do not fit together", []string{kubeconfig, "--leader-elect-renew-deadline=1h"}, 2, []string{"leader-elect-renew-deadline", "lease duration"}},
 		{"a kubeconfig that is not there", []string{"--kubeconfig=" + filepath.Join(folder, "absent")}, 1, []string{filepath.Join(folder, "absent"), "no such file"}},
 		{"a kubeconfig that is none", []string{"--kubeconfig=" + writeFile(t, folder, "not a kubeconfig")}, 1, []string{"kubeconfig", folder}},
-		{"a port that is taken", []string{kubeconfig, "--secure-port=" + portOf(t, l.process.URL)}, 1, []string{"address already in use"}},
+		{"a port that is taken", []string{kubeconfig, "--secure-port=" + portOf(t, l.Process.URL)}, 1, []string{"address already in use"}},
 		{"a user without permissions", []string{"--kubeconfig=" + stranger, "--secure-port=0"}, 1, []string{"forbidden", "stranger-", "deploy/rbac"}},
 	}
 	for _, test := range tests {
@@ -69,15 +70,15 @@ func TestABadStartEndsWithOneClearLine(t *testing.T) {
 func TestTheProgramNamesItself(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
-	s.create(newDeployment("web", 1))
-	s.complete("web")
-	s.wantPodCreates(1)
-	for _, write := range s.writes(s.start) {
+	s.Create(lab.NewDeployment("web", 1))
+	s.Complete("web")
+	s.WantPodCreates(1)
+	for _, write := range s.Writes(s.Start) {
 		if !strings.HasPrefix(write.UserAgent, "controller-manager/") {
-			t.Errorf("the user agent %q does not begin with controller-manager/: %s", write.UserAgent, describe(write))
+			t.Errorf("the user agent %q does not begin with controller-manager/: %s", write.UserAgent, lab.Describe(write))
 		}
 	}
 }
@@ -85,9 +86,9 @@ func TestTheProgramNamesItself(t *testing.T) {
 // runProgram runs our program until it ends by itself.
 func runProgram(t *testing.T, args ...string) (code int, output string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := exec.CommandContext(ctx, lab.Program, args...)
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	var exit *exec.ExitError
@@ -95,7 +96,7 @@ func runProgram(t *testing.T, args ...string) (code int, output string) {
 		t.Fatalf("running the program: %v", err)
 	}
 	if ctx.Err() != nil {
-		t.Fatalf("it did not end by itself within %s:\n%s", patience, both.String())
+		t.Fatalf("it did not end by itself within %s:\n%s", lab.Patience, both.String())
 	}
 	return cmd.ProcessState.ExitCode(), both.String()
 }
@@ -142,24 +143,24 @@ func portOf(t *testing.T, url string) string {
 func TestAnAPIServerThatIsNotThereIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("this is about our program") {
+	if s.NotOurs("this is about our program") {
 		return
 	}
-	port, err := freePort()
+	port, err := lab.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	nowhere := "https://" + localAddress(port)
-	process, err := s.lab.cluster.Launch(t.Context(), localcluster.Command{
+	nowhere := "https://" + lab.LocalAddress(port)
+	process, err := s.Lab.Cluster.Launch(t.Context(), localcluster.Command{
 		Name: "alone-" + utilrand.String(5),
 		Path: absoluteProgram(t),
-		Args: []string{"--kubeconfig=" + s.lab.cluster.KubeconfigPath(localcluster.OurUser), "--master=" + nowhere, "--secure-port=0"},
+		Args: []string{"--kubeconfig=" + s.Lab.Cluster.KubeconfigPath(localcluster.OurUser), "--master=" + nowhere, "--secure-port=0"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	output := ""
-	s.poll("a line that says what it waits for", func(context.Context) string {
+	s.Poll("a line that says what it waits for", func(context.Context) string {
 		text, err := os.ReadFile(process.LogPath)
 		if err != nil {
 			return err.Error()
@@ -180,7 +181,7 @@ func TestAnAPIServerThatIsNotThereIsWaitedFor(t *testing.T) {
 
 func absoluteProgram(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(program)
+	path, err := filepath.Abs(lab.Program)
 	if err != nil {
 		t.Fatal(err)
 	}

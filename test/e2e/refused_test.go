@@ -12,14 +12,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // The tests in this file are about requests that the API server refuses for good reason.
 
 // failedCreates are the events about Pods that were refused to the ReplicaSet web, and how
 // often they were told.
-func failedCreates(st *story) (events, times int) {
-	for _, event := range st.events.present() {
+func failedCreates(st *lab.Story) (events, times int) {
+	for _, event := range st.Events.Present() {
 		if event.Reason == "FailedCreate" && event.InvolvedObject.Kind == "ReplicaSet" {
 			events++
 			times += int(max(1, event.Count))
@@ -35,21 +37,21 @@ func TestAFullQuotaCostsFewRequestsAndEvents(t *testing.T) {
 	t.Parallel()
 	const allowed = 5
 	s := newSpace(t)
-	s.limit(corev1.ResourcePods, allowed)
-	s.create(newDeployment("web", 1000))
-	st := s.until("several refusals to be told", func(st *story) string {
+	s.Limit(corev1.ResourcePods, allowed)
+	s.Create(lab.NewDeployment("web", 1000))
+	st := s.Until("several refusals to be told", func(st *lab.Story) string {
 		if _, times := failedCreates(st); times < 8 {
 			return fmt.Sprintf("%d were", times)
 		}
-		return wrongPods(st, allowed)
+		return lab.WrongPods(st, allowed)
 	})
-	if got := len(s.podCreates(http.StatusForbidden)); got >= 40 {
+	if got := len(s.PodCreates(http.StatusForbidden)); got >= 40 {
 		t.Errorf("%d creates were refused, want less than 40", got)
 	}
 	if events, times := failedCreates(st); events >= 10 {
 		t.Errorf("%d events tell of %d refusals, want less than 10", events, times)
 	}
-	s.untilCondition("web", appsv1.DeploymentReplicaFailure, "True FailedCreate")
+	s.UntilCondition("web", appsv1.DeploymentReplicaFailure, "True FailedCreate")
 }
 
 // TestAFailureIsReportedByItsLatestCauseAndWithoutGaps: the condition stays as long as Pods
@@ -57,14 +59,14 @@ func TestAFullQuotaCostsFewRequestsAndEvents(t *testing.T) {
 func TestAFailureIsReportedByItsLatestCauseAndWithoutGaps(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	if s.notOurs("the built-in loops keep the first message, which is a known difference") {
+	if s.NotOurs("the built-in loops keep the first message, which is a known difference") {
 		return
 	}
-	s.limit(corev1.ResourcePods, 2)
-	s.create(newDeployment("web", 5, memory("2Gi")))
+	s.Limit(corev1.ResourcePods, 2)
+	s.Create(lab.NewDeployment("web", 5, lab.Memory("2Gi")))
 	s.untilFailure("exceeded quota")
-	gaps := s.recorder.enforce("the condition stays", func(st *story) error {
-		for _, rs := range st.replicaSets.present() {
+	gaps := s.Recorder.Enforce("the condition stays", func(st *lab.Story) error {
+		for _, rs := range st.ReplicaSets.Present() {
 			if len(rs.Status.Conditions) == 0 {
 				return fmt.Errorf("ReplicaSet %s has no condition", rs.Name)
 			}
@@ -77,27 +79,20 @@ func TestAFailureIsReportedByItsLatestCauseAndWithoutGaps(t *testing.T) {
 			Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 		}}},
 	}
-	if _, err := s.client.CoreV1().LimitRanges(s.name).Create(t.Context(), limits, metav1.CreateOptions{}); err != nil {
+	if _, err := s.Client.CoreV1().LimitRanges(s.Name).Create(t.Context(), limits, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a LimitRange: %v", err)
 	}
 	s.untilFailure("maximum memory usage")
-	if err := s.recorder.repeal(gaps); err != nil {
+	if err := s.Recorder.Repeal(gaps); err != nil {
 		t.Error(err)
-	}
-}
-
-func memory(request string) edit {
-	return func(d *appsv1.Deployment) {
-		amount := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(request)}
-		d.Spec.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: amount, Limits: amount}
 	}
 }
 
 // untilFailure waits until the Deployment reports a failure with a cause.
 func (s *space) untilFailure(cause string) {
-	s.t.Helper()
-	s.untilDeployment("web", "a failure for "+cause, func(d *appsv1.Deployment) string {
-		if short, message := conditionOf(d, appsv1.DeploymentReplicaFailure); short != "True FailedCreate" || !strings.Contains(message, cause) {
+	s.T.Helper()
+	s.UntilDeployment("web", "a failure for "+cause, func(d *appsv1.Deployment) string {
+		if short, message := lab.ConditionOf(d, appsv1.DeploymentReplicaFailure); short != "True FailedCreate" || !strings.Contains(message, cause) {
 			return fmt.Sprintf("condition %q: %s", short, message)
 		}
 		return ""
@@ -110,26 +105,26 @@ func TestAReplicaSetThatIsRefusedIsTold(t *testing.T) {
 	t.Parallel()
 	const few = "count/replicasets.apps"
 	s := newSpace(t)
-	s.limit(few, 0)
-	s.create(newDeployment("web", 1))
-	s.untilCondition("web", appsv1.DeploymentProgressing, "False ReplicaSetCreateError")
-	st := s.until("an event about it", func(st *story) string {
-		for _, line := range st.eventsAbout("Deployment", "web") {
-			if strings.HasPrefix(line, `deployment-controller Warning ReplicaSetCreateError: Failed to create new replica set "`+webReplicaSet+`": `) {
+	s.Limit(few, 0)
+	s.Create(lab.NewDeployment("web", 1))
+	s.UntilCondition("web", appsv1.DeploymentProgressing, "False ReplicaSetCreateError")
+	st := s.Until("an event about it", func(st *lab.Story) string {
+		for _, line := range st.EventsAbout("Deployment", "web") {
+			if strings.HasPrefix(line, `deployment-controller Warning ReplicaSetCreateError: Failed to create new replica set "`+lab.WebReplicaSet+`": `) {
 				return ""
 			}
 		}
 		return "there is none"
 	})
-	_, message := conditionOf(st.deployments.now["web"], appsv1.DeploymentProgressing)
-	if !strings.HasPrefix(message, `Failed to create new replica set "`+webReplicaSet+`": `) || !strings.Contains(message, "exceeded quota") {
+	_, message := lab.ConditionOf(st.Deployments.Now["web"], appsv1.DeploymentProgressing)
+	if !strings.HasPrefix(message, `Failed to create new replica set "`+lab.WebReplicaSet+`": `) || !strings.Contains(message, "exceeded quota") {
 		t.Errorf("the condition says %q", message)
 	}
-	if said := s.kubectl("describe", "deployment/web"); !strings.Contains(said, "ReplicaSetCreateError") || !strings.Contains(said, "deployment-controller") {
+	if said := s.Kubectl("describe", "deployment/web"); !strings.Contains(said, "ReplicaSetCreateError") || !strings.Contains(said, "deployment-controller") {
 		t.Errorf("kubectl describe says nothing of it:\n%s", said)
 	}
-	s.unlimit()
-	s.complete("web")
+	s.Unlimit()
+	s.Complete("web")
 }
 
 // TestANamespaceThatIsBeingDeletedIsLeftInPeace: nothing can be created there, so it is not
@@ -140,40 +135,40 @@ func TestANamespaceThatIsBeingDeletedIsLeftInPeace(t *testing.T) {
 	const sets, size = 4, 3
 	s := newSpace(t)
 	for i := range sets {
-		s.create(newDeployment(fmt.Sprintf("web-%d", i), size, held()))
+		s.Create(lab.NewDeployment(fmt.Sprintf("web-%d", i), size, lab.Held()))
 	}
 	for i := range sets {
-		s.complete(fmt.Sprintf("web-%d", i))
+		s.Complete(fmt.Sprintf("web-%d", i))
 	}
-	if err := s.client.CoreV1().Namespaces().Delete(t.Context(), s.name, metav1.DeleteOptions{}); err != nil {
+	if err := s.Client.CoreV1().Namespaces().Delete(t.Context(), s.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting the namespace: %v", err)
 	}
-	s.until("all Pods to be Terminating", stillWanted)
-	s.poll("a refusal", func(context.Context) string {
-		if len(s.podCreates(http.StatusForbidden)) == 0 {
+	s.Until("all Pods to be Terminating", lab.StillWanted)
+	s.Poll("a refusal", func(context.Context) string {
+		if len(s.PodCreates(http.StatusForbidden)) == 0 {
 			return "nothing was refused"
 		}
 		return ""
 	})
-	s.untilWritten()
-	mark := s.lab.mark(t)
-	s.untilWritten()
-	for _, write := range s.writes(mark) {
-		t.Errorf("a write to a namespace that is going: %s", describe(write))
+	s.UntilWritten()
+	mark := s.Lab.Mark(t)
+	s.UntilWritten()
+	for _, write := range s.Writes(mark) {
+		t.Errorf("a write to a namespace that is going: %s", lab.Describe(write))
 	}
 	// Each Pod's going can wake its ReplicaSet once, and each of those tries one create.
-	if got := len(s.podCreates(http.StatusForbidden)); got > sets*size {
+	if got := len(s.PodCreates(http.StatusForbidden)); got > sets*size {
 		t.Errorf("%d creates were refused, want %d at the most", got, sets*size)
 	}
-	s.letGo()
-	s.poll("the namespace to be gone", func(ctx context.Context) string {
-		_, err := s.client.CoreV1().Namespaces().Get(ctx, s.name, metav1.GetOptions{})
+	s.LetGo()
+	s.Poll("the namespace to be gone", func(ctx context.Context) string {
+		_, err := s.Client.CoreV1().Namespaces().Get(ctx, s.Name, metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
 			return fmt.Sprintf("it is there, %v", err)
 		}
 		return ""
 	})
-	s.makeAgain()
-	s.create(newDeployment("web-0", size))
-	s.complete("web-0")
+	s.MakeAgain()
+	s.Create(lab.NewDeployment("web-0", size))
+	s.Complete("web-0")
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // update makes the tests write down what the built-in loops do.
@@ -40,7 +42,7 @@ func theScenarios() []scenario {
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	l := getLab(t)
-	if *update && l.ours {
+	if *update && l.Ours {
 		t.Fatal("the golden files say what the built-in loops do: set E2E_CONTROLLERS=builtin to write them")
 	}
 	scenarios := theScenarios()
@@ -59,7 +61,7 @@ func TestSideBySide(t *testing.T) {
 		}
 	})
 	// What the controllers still had to write, if anything, is written after this.
-	untilAllIsWritten(t)
+	l.UntilAllIsWritten(t)
 	for i, sc := range scenarios {
 		if spaces[i] != nil {
 			spaces[i].as(t).wantFacts(sc)
@@ -69,23 +71,23 @@ func TestSideBySide(t *testing.T) {
 
 // untilFacts waits until the namespace holds what it should.
 func (s *space) untilFacts(sc scenario) {
-	s.t.Helper()
-	want := sc.want(s.t)
-	s.until("what the built-in loops end with (-want +got)", func(st *story) string {
+	s.T.Helper()
+	want := sc.want(s.T)
+	s.Until("what the built-in loops end with (-want +got)", func(st *lab.Story) string {
 		return cmp.Diff(want, s.facts(st, sc.uncounted))
 	})
 }
 
 // wantFacts compares what the namespace holds after everything was written, or writes it down.
 func (s *space) wantFacts(sc scenario) {
-	s.t.Helper()
-	got := s.facts(s.recorder.now(), sc.uncounted)
+	s.T.Helper()
+	got := s.facts(s.Recorder.Now(), sc.uncounted)
 	if *update {
-		sc.write(s.t, got)
+		sc.write(s.T, got)
 	}
-	want := sc.want(s.t)
+	want := sc.want(s.T)
 	if diff := cmp.Diff(want, got); diff != "" {
-		s.t.Errorf("%s does not stay as it was (-want +got):\n%s", sc.name, diff)
+		s.T.Errorf("%s does not stay as it was (-want +got):\n%s", sc.name, diff)
 	}
 	report("side by side: %-45s %3d objects, %4d fields compared", sc.name, len(want), want.count())
 }

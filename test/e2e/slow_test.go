@@ -9,6 +9,7 @@ import (
 
 	"controller-manager/localcluster"
 	"controller-manager/localcluster/proxy"
+	"controller-manager/test/e2e/lab"
 )
 
 // TestAnAPIServerThatAnswersSlowly: slow answers slow a rollout down and cost nobody the
@@ -17,31 +18,31 @@ import (
 func TestAnAPIServerThatAnswersSlowly(t *testing.T) {
 	b := behindProxy(t)
 	s := b.newSpace(t)
-	slow := b.act(t, proxy.Rule{Action: proxy.Delay(600 * time.Millisecond)})
-	s.create(newDeployment("web", 3))
-	s.complete("web")
-	s.wantPodCreates(3)
+	slow := b.Act(t, proxy.Rule{Action: proxy.Delay(600 * time.Millisecond)})
+	s.Create(lab.NewDeployment("web", 3))
+	s.Complete("web")
+	s.WantPodCreates(3)
 	slow.Remove()
-	if !b.process.Alive() {
+	if !b.Process.Alive() {
 		t.Fatal("slow answers have ended the process")
 	}
-	if s.notOurs("the built-in loops run without a leader election here") {
+	if s.NotOurs("the built-in loops run without a leader election here") {
 		return
 	}
 
 	// The renew deadline is 4 seconds.
-	b.process.MayEnd()
-	stuck := b.act(t, proxy.Rule{Action: proxy.Delay(5 * time.Second)})
-	s.edit("web", replicas(5))
+	b.Process.MayEnd()
+	stuck := b.Act(t, proxy.Rule{Action: proxy.Delay(5 * time.Second)})
+	s.Edit("web", lab.Replicas(5))
 	select {
-	case <-b.process.Done():
-	case <-time.After(patience):
+	case <-b.Process.Done():
+	case <-time.After(lab.Patience):
 		t.Fatal("an instance that cannot renew its lease goes on")
 	}
-	if code := b.process.ExitCode(); code != 1 {
+	if code := b.Process.ExitCode(); code != 1 {
 		t.Errorf("it ended with exit code %d, want 1", code)
 	}
-	log, err := os.ReadFile(b.process.LogPath)
+	log, err := os.ReadFile(b.Process.LogPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,22 +51,22 @@ func TestAnAPIServerThatAnswersSlowly(t *testing.T) {
 	}
 
 	stuck.Remove()
-	mark := s.lab.mark(t)
-	if err := b.process.Restart(t.Context()); err != nil {
+	mark := s.Lab.Mark(t)
+	if err := b.Process.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.complete("web")
+	s.Complete("web")
 	s.wantFewLists(mark)
 }
 
 // wantFewLists fails if the controllers under test have listed more than each of the three
 // kinds once.
 func (s *space) wantFewLists(since localcluster.AuditMark) {
-	s.t.Helper()
-	lists := s.lab.requests(s.t, since, func(entry localcluster.AuditEntry) bool {
-		return entry.Verb == "list" && entry.Namespace == "" && slices.Contains(s.writers, entry.User)
+	s.T.Helper()
+	lists := s.Lab.Requests(s.T, since, func(entry localcluster.AuditEntry) bool {
+		return entry.Verb == "list" && entry.Namespace == "" && slices.Contains(s.Writers, entry.User)
 	})
 	if len(lists) > 3 {
-		s.t.Errorf("after the restart there were %d lists, want one of each kind at the most; the last: %s", len(lists), describe(lists[len(lists)-1]))
+		s.T.Errorf("after the restart there were %d lists, want one of each kind at the most; the last: %s", len(lists), lab.Describe(lists[len(lists)-1]))
 	}
 }

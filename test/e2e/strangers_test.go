@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // TestASelectorThatMatchesStrangersTakesTheOnesThatAreNobodys: a selector may be so broad
@@ -14,28 +16,28 @@ func TestASelectorThatMatchesStrangersTakesTheOnesThatAreNobodys(t *testing.T) {
 	t.Parallel()
 	const strangers = 5
 	s := newSpace(t)
-	s.create(newDeployment("web", 2))
-	owned := s.complete("web").pods.now
+	s.Create(lab.NewDeployment("web", 2))
+	owned := s.Complete("web").Pods.Now
 	for i := range strangers {
 		name := fmt.Sprintf("stranger-%d", i)
-		s.createPod(bare(name, map[string]string{"app": name}))
+		s.CreatePod(bare(name, map[string]string{"app": name}))
 	}
-	s.until("the strangers", func(st *story) string { return wrongPods(st, 2+strangers) })
+	s.Until("the strangers", func(st *lab.Story) string { return lab.WrongPods(st, 2+strangers) })
 
-	broad := newReplicaSet("broad", 1)
+	broad := lab.NewReplicaSet("broad", 1)
 	broad.Spec.Template.Labels = map[string]string{"x": "y"}
 	broad.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 		{Key: "nolabel", Operator: metav1.LabelSelectorOpDoesNotExist},
 	}}
-	broad = s.createReplicaSet(broad)
-	st := s.until("all strangers but one to go", func(st *story) string { return wrongPods(st, 2+1) })
-	if got := len(st.podsOf(st.replicaSets.now["broad"])); got != 1 {
+	broad = s.CreateReplicaSet(broad)
+	st := s.Until("all strangers but one to go", func(st *lab.Story) string { return lab.WrongPods(st, 2+1) })
+	if got := len(st.PodsOf(st.ReplicaSets.Now["broad"])); got != 1 {
 		t.Errorf("the ReplicaSet has %d Pods, want 1", got)
 	}
 	for name, pod := range owned {
-		if now := st.pods.now[name]; now == nil || now.DeletionTimestamp != nil || metav1.IsControlledBy(now, broad) || now.UID != pod.UID {
+		if now := st.Pods.Now[name]; now == nil || now.DeletionTimestamp != nil || metav1.IsControlledBy(now, broad) || now.UID != pod.UID {
 			t.Errorf("Pod %s, which has another owner, is %v", name, now)
 		}
 	}
-	s.wantPodCreates(2)
+	s.WantPodCreates(2)
 }

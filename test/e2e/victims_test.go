@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"controller-manager/localcluster"
+	"controller-manager/test/e2e/lab"
 )
 
 // TestWhichPodGoesFirst makes one Pod for each rule of the order, lets a Deployment adopt
@@ -30,11 +31,11 @@ func TestWhichPodGoesFirst(t *testing.T) {
 		{name: "dear", node: 3, cost: "10", ready: hour},
 	}
 	for _, v := range order {
-		s.createPod(v.pod())
+		s.CreatePod(v.pod())
 	}
-	s.until("the Pods to start", func(st *story) string {
+	s.Until("the Pods to start", func(st *lab.Story) string {
 		for _, v := range order {
-			if pod := st.pods.now[v.name]; pod == nil || !v.elsewhere && v.mode == "" && pod.Status.Phase != corev1.PodRunning {
+			if pod := st.Pods.Now[v.name]; pod == nil || !v.elsewhere && v.mode == "" && pod.Status.Phase != corev1.PodRunning {
 				return v.name + " has not"
 			}
 		}
@@ -43,23 +44,23 @@ func TestWhichPodGoesFirst(t *testing.T) {
 	for _, v := range order {
 		v.settle(s)
 	}
-	s.create(newDeployment("web", int32(len(order))))
-	s.until("the Pods to be adopted and counted", func(st *story) string {
-		rs := st.replicaSets.now[webReplicaSet]
-		if adopted := len(st.podsOf(rs)); adopted != len(order) || rs.Status.ReadyReplicas != int32(len(order)-3) {
+	s.Create(lab.NewDeployment("web", int32(len(order))))
+	s.Until("the Pods to be adopted and counted", func(st *lab.Story) string {
+		rs := st.ReplicaSets.Now[lab.WebReplicaSet]
+		if adopted := len(st.PodsOf(rs)); adopted != len(order) || rs.Status.ReadyReplicas != int32(len(order)-3) {
 			return fmt.Sprintf("%d are", adopted)
 		}
 		return ""
 	})
 	for i, v := range order[:len(order)-1] {
 		left := int32(len(order) - 1 - i)
-		s.edit("web", replicas(left))
-		st := s.until(fmt.Sprintf("%d Pods", left), func(st *story) string { return wrongPods(st, left) })
-		if st.pods.now[v.name] != nil {
-			t.Fatalf("at size %d these are left, want %s gone: %v", left, v.name, st.pods.now)
+		s.Edit("web", lab.Replicas(left))
+		st := s.Until(fmt.Sprintf("%d Pods", left), func(st *lab.Story) string { return lab.WrongPods(st, left) })
+		if st.Pods.Now[v.name] != nil {
+			t.Fatalf("at size %d these are left, want %s gone: %v", left, v.name, st.Pods.Now)
 		}
 	}
-	s.wantPodCreates(0)
+	s.WantPodCreates(0)
 }
 
 // victim is a Pod that a ReplicaSet will choose for deletion.
@@ -75,7 +76,7 @@ type victim struct {
 
 // pod looks like one of the Deployment web, so that it is adopted.
 func (v victim) pod() *corev1.Pod {
-	pod := bare(v.name, map[string]string{"app": "web", "pod-template-hash": webHash})
+	pod := bare(v.name, map[string]string{"app": "web", "pod-template-hash": lab.WebHash})
 	pod.Spec.NodeName = fmt.Sprintf("kwok-node-%d", v.node)
 	if v.elsewhere {
 		pod.Spec.NodeName, pod.Spec.NodeSelector = "", map[string]string{"nowhere": ""}
@@ -91,11 +92,11 @@ func (v victim) pod() *corev1.Pod {
 
 // settle gives a running Pod its readiness.
 func (v victim) settle(s *space) {
-	s.t.Helper()
+	s.T.Helper()
 	if v.unready {
-		s.makeUnready(v.name)
+		s.MakeUnready(v.name)
 	}
 	if v.ready > 0 {
-		s.makeReady(v.name, new(metav1.NewTime(time.Now().Add(-v.ready))))
+		s.MakeReady(v.name, new(metav1.NewTime(time.Now().Add(-v.ready))))
 	}
 }

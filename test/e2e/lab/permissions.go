@@ -1,4 +1,4 @@
-package e2e
+package lab
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -9,30 +9,30 @@ import (
 
 // grantOurPermissions gives a user what the program's own user may do: it is added
 // wherever that one is bound to a role.
-func (s *space) grantOurPermissions(user string) {
-	s.t.Helper()
-	roles := s.client.RbacV1()
-	everywhere, err := roles.ClusterRoleBindings().List(s.t.Context(), metav1.ListOptions{})
+func (s *Space) grantOurPermissions(user string) {
+	s.T.Helper()
+	roles := s.Client.RbacV1()
+	everywhere, err := roles.ClusterRoleBindings().List(s.T.Context(), metav1.ListOptions{})
 	if err != nil {
-		s.t.Fatalf("listing ClusterRoleBindings: %v", err)
+		s.T.Fatalf("listing ClusterRoleBindings: %v", err)
 	}
 	for _, binding := range everywhere.Items {
 		if subjects, ours := withUser(binding.Subjects, user); ours {
 			binding.Subjects = subjects
-			if _, err := roles.ClusterRoleBindings().Update(s.t.Context(), &binding, metav1.UpdateOptions{}); err != nil {
-				s.t.Fatalf("granting %s our permissions: %v", user, err)
+			if _, err := roles.ClusterRoleBindings().Update(s.T.Context(), &binding, metav1.UpdateOptions{}); err != nil {
+				s.T.Fatalf("granting %s our permissions: %v", user, err)
 			}
 		}
 	}
-	somewhere, err := roles.RoleBindings(metav1.NamespaceAll).List(s.t.Context(), metav1.ListOptions{})
+	somewhere, err := roles.RoleBindings(metav1.NamespaceAll).List(s.T.Context(), metav1.ListOptions{})
 	if err != nil {
-		s.t.Fatalf("listing RoleBindings: %v", err)
+		s.T.Fatalf("listing RoleBindings: %v", err)
 	}
 	for _, binding := range somewhere.Items {
 		if subjects, ours := withUser(binding.Subjects, user); ours {
 			binding.Subjects = subjects
-			if _, err := roles.RoleBindings(binding.Namespace).Update(s.t.Context(), &binding, metav1.UpdateOptions{}); err != nil {
-				s.t.Fatalf("granting %s our permissions: %v", user, err)
+			if _, err := roles.RoleBindings(binding.Namespace).Update(s.T.Context(), &binding, metav1.UpdateOptions{}); err != nil {
+				s.T.Fatalf("granting %s our permissions: %v", user, err)
 			}
 		}
 	}

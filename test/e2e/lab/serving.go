@@ -1,4 +1,4 @@
-package e2e
+package lab
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"net/http"
 )
 
-// freePort finds a port of 127.0.0.1 that nobody listens on.
-func freePort() (int, error) {
+// FreePort finds a port of 127.0.0.1 that nobody listens on.
+func FreePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("looking for a free port: %w", err)
@@ -22,14 +22,15 @@ func freePort() (int, error) {
 	return port, nil
 }
 
-func localAddress(port int) string {
+// LocalAddress is a port of this machine.
+func LocalAddress(port int) string {
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // askReady asks a program whether it is ready. Its certificate is made at each start
 // and known to nobody, so it is not checked.
 func askReady(ctx context.Context, url string) error {
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true} //nolint:gosec // see above
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
 	if err != nil {
 		return fmt.Errorf("asking for readiness: %w", err)
@@ -38,7 +39,7 @@ func askReady(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("asking for readiness: %w", err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }() // it was only read
 	if response.StatusCode == http.StatusOK {
 		return nil
 	}

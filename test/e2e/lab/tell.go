@@ -1,4 +1,4 @@
-package e2e
+package lab
 
 import (
 	"cmp"
@@ -19,12 +19,12 @@ type told struct {
 }
 
 // tell is a story in lines, one for each change, by time.
-func tell(st *story) string {
+func tell(st *Story) string {
 	lines := slices.Concat(
-		tellTrack("Deployment", &st.deployments, tellDeployment),
-		tellTrack("ReplicaSet", &st.replicaSets, tellReplicaSet),
-		tellTrack("Pod", &st.pods, tellPod),
-		tellTrack("Event", &st.events, eventLine),
+		tellTrack("Deployment", &st.Deployments, TellDeployment),
+		tellTrack("ReplicaSet", &st.ReplicaSets, TellReplicaSet),
+		tellTrack("Pod", &st.Pods, tellPod),
+		tellTrack("Event", &st.Events, EventLine),
 	)
 	slices.SortStableFunc(lines, func(a, b told) int { return a.at.Compare(b.at) })
 	var text strings.Builder
@@ -34,16 +34,17 @@ func tell(st *story) string {
 	return text.String()
 }
 
-func tellTrack[T metav1.Object](kind string, t *track[T], describe func(T) string) []told {
-	lines := make([]told, 0, len(t.seen))
-	for _, s := range t.seen {
-		text := fmt.Sprintf("%-8s %s %s %s", s.change, kind, s.object.GetName(), describe(s.object))
-		lines = append(lines, told{at: s.at, text: text})
+func tellTrack[T metav1.Object](kind string, t *Track[T], describe func(T) string) []told {
+	lines := make([]told, 0, len(t.Seen))
+	for _, s := range t.Seen {
+		text := fmt.Sprintf("%-8s %s %s %s", s.Change, kind, s.Object.GetName(), describe(s.Object))
+		lines = append(lines, told{at: s.At, text: text})
 	}
 	return lines
 }
 
-func tellDeployment(d *appsv1.Deployment) string {
+// TellDeployment is the state of a Deployment in a line.
+func TellDeployment(d *appsv1.Deployment) string {
 	status := d.Status
 	text := fmt.Sprintf("generation %d/%d, wanted %d: %d replicas, %d updated, %d ready, %d available",
 		status.ObservedGeneration, d.Generation, *d.Spec.Replicas, status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas)
@@ -53,14 +54,15 @@ func tellDeployment(d *appsv1.Deployment) string {
 	return text
 }
 
-func tellReplicaSet(rs *appsv1.ReplicaSet) string {
+// TellReplicaSet is the state of a ReplicaSet in a line.
+func TellReplicaSet(rs *appsv1.ReplicaSet) string {
 	return fmt.Sprintf("revision %d, wanted %d: %d replicas, %d ready, %d available",
-		revisionOf(rs), *rs.Spec.Replicas, rs.Status.Replicas, rs.Status.ReadyReplicas, rs.Status.AvailableReplicas)
+		RevisionOf(rs), *rs.Spec.Replicas, rs.Status.Replicas, rs.Status.ReadyReplicas, rs.Status.AvailableReplicas)
 }
 
 func tellPod(pod *corev1.Pod) string {
 	text := cmp.Or(string(pod.Status.Phase), "no phase")
-	if _, ready := readySince(pod); ready {
+	if _, ready := ReadySince(pod); ready {
 		text += ", ready"
 	}
 	if pod.DeletionTimestamp != nil {

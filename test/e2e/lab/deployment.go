@@ -1,4 +1,4 @@
-package e2e
+package lab
 
 import (
 	"fmt"
@@ -6,20 +6,21 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"controller-manager/localcluster"
 )
 
-// hold is a finalizer that keeps a deleted Pod Terminating until a test lets it go.
-const hold = "e2e.controller-manager/hold"
+// Hold is a finalizer that keeps a deleted Pod Terminating until a test lets it go.
+const Hold = "e2e.controller-manager/hold"
 
-// edit is a change of a Deployment.
-type edit func(*appsv1.Deployment)
+// Edit is a change of a Deployment.
+type Edit func(*appsv1.Deployment)
 
-// newDeployment is a Deployment with one container, image web:1.
-func newDeployment(name string, size int32, edits ...edit) *appsv1.Deployment {
+// NewDeployment is a Deployment with one container, image web:1.
+func NewDeployment(name string, size int32, edits ...Edit) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
@@ -38,16 +39,18 @@ func newDeployment(name string, size int32, edits ...edit) *appsv1.Deployment {
 	return d
 }
 
-func image(image string) edit {
+// Image sets the image of the only container.
+func Image(image string) Edit {
 	return func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = image }
 }
 
-func replicas(n int32) edit {
+// Replicas sets the size.
+func Replicas(n int32) Edit {
 	return func(d *appsv1.Deployment) { d.Spec.Replicas = &n }
 }
 
-// rolling sets the strategy RollingUpdate with bounds such as "1" or "25%".
-func rolling(surge, unavailable string) edit {
+// Rolling sets the strategy RollingUpdate with bounds such as "1" or "25%".
+func Rolling(surge, unavailable string) Edit {
 	return func(d *appsv1.Deployment) {
 		maxSurge, maxUnavailable := intstr.Parse(surge), intstr.Parse(unavailable)
 		d.Spec.Strategy = appsv1.DeploymentStrategy{
@@ -57,14 +60,15 @@ func rolling(surge, unavailable string) edit {
 	}
 }
 
-func recreate() edit {
+// Recreate sets the strategy Recreate.
+func Recreate() Edit {
 	return func(d *appsv1.Deployment) {
 		d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
 	}
 }
 
-// mode tells KWOK how to treat the Pods; see package localcluster. Empty: as usual.
-func mode(mode string) edit {
+// Mode tells KWOK how to treat the Pods; see package localcluster. Empty: as usual.
+func Mode(mode string) Edit {
 	return func(d *appsv1.Deployment) {
 		if mode == "" {
 			delete(d.Spec.Template.Labels, localcluster.ModeLabel)
@@ -74,42 +78,46 @@ func mode(mode string) edit {
 	}
 }
 
-// held puts the finalizer hold on the Pods.
-func held() edit {
-	return func(d *appsv1.Deployment) { d.Spec.Template.Finalizers = []string{hold} }
+// Held puts the finalizer hold on the Pods.
+func Held() Edit {
+	return func(d *appsv1.Deployment) { d.Spec.Template.Finalizers = []string{Hold} }
 }
 
-func deadline(seconds int32) edit {
+// Deadline sets progressDeadlineSeconds.
+func Deadline(seconds int32) Edit {
 	return func(d *appsv1.Deployment) { d.Spec.ProgressDeadlineSeconds = &seconds }
 }
 
-func minReady(seconds int32) edit {
+// MinReady sets minReadySeconds.
+func MinReady(seconds int32) Edit {
 	return func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = seconds }
 }
 
-func historyLimit(n int32) edit {
+// HistoryLimit sets revisionHistoryLimit.
+func HistoryLimit(n int32) Edit {
 	return func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = &n }
 }
 
-func annotated(key, value string) edit {
+// Annotated sets an annotation of the Deployment.
+func Annotated(key, value string) Edit {
 	return func(d *appsv1.Deployment) { metav1.SetMetaDataAnnotation(&d.ObjectMeta, key, value) }
 }
 
-// revisionAnnotation is where a ReplicaSet and a Deployment carry their revision.
-const revisionAnnotation = "deployment.kubernetes.io/revision"
+// RevisionAnnotation is where a ReplicaSet and a Deployment carry their revision.
+const RevisionAnnotation = "deployment.kubernetes.io/revision"
 
-// revisionOf is 0 for an object without a revision.
-func revisionOf(object metav1.Object) int {
-	revision, err := strconv.Atoi(object.GetAnnotations()[revisionAnnotation])
+// RevisionOf is 0 for an object without a revision.
+func RevisionOf(object metav1.Object) int {
+	revision, err := strconv.Atoi(object.GetAnnotations()[RevisionAnnotation])
 	if err != nil {
 		return 0
 	}
 	return revision
 }
 
-// incomplete says what a Deployment lacks to be complete at a generation, if anything:
+// Incomplete says what a Deployment lacks to be complete at a generation, if anything:
 // all Pods are of the present template and available, and no other is left.
-func incomplete(d *appsv1.Deployment, generation int64) string {
+func Incomplete(d *appsv1.Deployment, generation int64) string {
 	status := d.Status
 	wanted := *d.Spec.Replicas
 	switch {
@@ -118,12 +126,12 @@ func incomplete(d *appsv1.Deployment, generation int64) string {
 	case status.UpdatedReplicas != wanted || status.Replicas != wanted || status.AvailableReplicas != wanted:
 		return fmt.Sprintf("of %d wanted: %d updated, %d replicas, %d available", wanted, status.UpdatedReplicas, status.Replicas, status.AvailableReplicas)
 	}
-	return wrongCondition(d, appsv1.DeploymentProgressing, "True NewReplicaSetAvailable")
+	return WrongCondition(d, appsv1.DeploymentProgressing, "True NewReplicaSetAvailable")
 }
 
-// conditionOf is a condition in the form "True Reason", with its message if it is
+// ConditionOf is a condition in the form "True Reason", with its message if it is
 // asked for; empty if there is none.
-func conditionOf(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) (short, message string) {
+func ConditionOf(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) (short, message string) {
 	for _, condition := range d.Status.Conditions {
 		if condition.Type == kind {
 			return fmt.Sprintf("%s %s", condition.Status, condition.Reason), condition.Message
@@ -132,10 +140,18 @@ func conditionOf(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) (sho
 	return "", ""
 }
 
-// wrongCondition says how a condition differs from the wanted "Status Reason", if it does.
-func wrongCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType, want string) string {
-	if got, _ := conditionOf(d, kind); got != want {
+// WrongCondition says how a condition differs from the wanted "Status Reason", if it does.
+func WrongCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType, want string) string {
+	if got, _ := ConditionOf(d, kind); got != want {
 		return fmt.Sprintf("condition %s is %q, want %q", kind, got, want)
 	}
 	return ""
+}
+
+// Memory lets the container ask for memory, and limits it to that.
+func Memory(request string) Edit {
+	return func(d *appsv1.Deployment) {
+		amount := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(request)}
+		d.Spec.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: amount, Limits: amount}
+	}
 }

@@ -1,4 +1,4 @@
-package e2e
+package lab
 
 import (
 	"context"
@@ -13,25 +13,25 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// recorder watches a namespace and keeps every state of every object.
-type recorder struct {
+// Recorder watches a namespace and keeps every state of every object.
+type Recorder struct {
 	mu      sync.Mutex
-	story   story
-	rules   []*rule
+	story   Story
+	rules   []*Rule
 	changed chan struct{} // closed, and replaced, with each change
 	failed  error         // why the recorder sees nothing more
 }
 
-// rule must hold after every single change.
-type rule struct {
+// Rule must hold after every single change.
+type Rule struct {
 	name   string
-	holds  func(*story) error
+	holds  func(*Story) error
 	broken error // the first time it did not
 }
 
 // record starts to watch a namespace that is still empty, until ctx ends.
-func record(ctx context.Context, client kubernetes.Interface, namespace string) (*recorder, error) {
-	r := &recorder{changed: make(chan struct{})}
+func record(ctx context.Context, client kubernetes.Interface, namespace string) (*Recorder, error) {
+	r := &Recorder{changed: make(chan struct{})}
 	apps, core := client.AppsV1(), client.CoreV1()
 	list, err := core.Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -39,10 +39,10 @@ func record(ctx context.Context, client kubernetes.Interface, namespace string) 
 	}
 	since := list.ResourceVersion
 	for _, start := range []func() error{
-		func() error { return follow(ctx, r, since, apps.Deployments(namespace), &r.story.deployments) },
-		func() error { return follow(ctx, r, since, apps.ReplicaSets(namespace), &r.story.replicaSets) },
-		func() error { return follow(ctx, r, since, core.Pods(namespace), &r.story.pods) },
-		func() error { return follow(ctx, r, since, core.Events(namespace), &r.story.events) },
+		func() error { return follow(ctx, r, since, apps.Deployments(namespace), &r.story.Deployments) },
+		func() error { return follow(ctx, r, since, apps.ReplicaSets(namespace), &r.story.ReplicaSets) },
+		func() error { return follow(ctx, r, since, core.Pods(namespace), &r.story.Pods) },
+		func() error { return follow(ctx, r, since, core.Events(namespace), &r.story.Events) },
 	} {
 		if err := start(); err != nil {
 			return nil, fmt.Errorf("starting to watch: %w", err)
@@ -56,7 +56,7 @@ type watchable interface {
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-func follow[T metav1.Object](ctx context.Context, r *recorder, since string, client watchable, t *track[T]) error {
+func follow[T metav1.Object](ctx context.Context, r *Recorder, since string, client watchable, t *Track[T]) error {
 	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, since, &cache.ListWatch{WatchFuncWithContext: client.Watch})
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func follow[T metav1.Object](ctx context.Context, r *recorder, since string, cli
 			object, ok := event.Object.(T)
 			r.mu.Lock()
 			if ok {
-				t.add(sighting[T]{at: time.Now(), change: event.Type, object: object})
+				t.Add(Sighting[T]{At: time.Now(), Change: event.Type, Object: object})
 				r.check()
 			} else {
 				r.failed = fmt.Errorf("a watch delivered %s %v", event.Type, event.Object)
@@ -80,7 +80,7 @@ func follow[T metav1.Object](ctx context.Context, r *recorder, since string, cli
 }
 
 // check looks at the rules. The caller holds the lock.
-func (r *recorder) check() {
+func (r *Recorder) check() {
 	for _, rule := range r.rules {
 		if rule.broken == nil {
 			rule.broken = rule.holds(&r.story)
@@ -88,18 +88,18 @@ func (r *recorder) check() {
 	}
 }
 
-// enforce adds a rule, which must hold from now on, until it is repealed.
-func (r *recorder) enforce(name string, holds func(*story) error) *rule {
+// Enforce adds a rule, which must hold from now on, until it is repealed.
+func (r *Recorder) Enforce(name string, holds func(*Story) error) *Rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	added := &rule{name: name, holds: holds}
+	added := &Rule{name: name, holds: holds}
 	r.rules = append(r.rules, added)
 	r.check()
 	return added
 }
 
-// repeal removes a rule and returns how it was broken, if it was.
-func (r *recorder) repeal(old *rule) error {
+// Repeal removes a rule and returns how it was broken, if it was.
+func (r *Recorder) Repeal(old *Rule) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept := r.rules[:0]
@@ -114,7 +114,7 @@ func (r *recorder) repeal(old *rule) error {
 
 // until waits until nothing is missing and returns what was seen by then; or, if ctx
 // ends before that, what was missing last.
-func (r *recorder) until(ctx context.Context, missing func(*story) string) (*story, error) {
+func (r *Recorder) until(ctx context.Context, missing func(*Story) string) (*Story, error) {
 	for {
 		left, changed, copied, failed := r.look(missing)
 		if left == "" {
@@ -133,14 +133,14 @@ func (r *recorder) until(ctx context.Context, missing func(*story) string) (*sto
 
 // look says what is missing now, and gives the channel that is closed with the next
 // change. The lock is given back even if missing panics, so that the panic is seen.
-func (r *recorder) look(missing func(*story) string) (left string, changed <-chan struct{}, seen *story, failed error) {
+func (r *Recorder) look(missing func(*Story) string) (left string, changed <-chan struct{}, seen *Story, failed error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return missing(&r.story), r.changed, r.story.copy(), r.failed
 }
 
-// now is what was seen so far.
-func (r *recorder) now() *story {
+// Now is what was seen so far.
+func (r *Recorder) Now() *Story {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.story.copy()
