@@ -21,64 +21,6 @@ import (
 // is among them.
 type Binaries map[string]string
 
-// toolModule is a module under tools/ and what is built from it.
-type toolModule struct {
-	folder string
-	// source is the module whose version in go.mod is the version of the programs.
-	source string
-	// programs are package paths by the names of the executables, in build order.
-	programs []program
-	// onDemand are those that no cluster needs.
-	onDemand []program
-	// linkFlags puts the version into the programs.
-	linkFlags func(version string) string
-}
-
-type program struct{ name, path string }
-
-func toolModules() []toolModule {
-	return []toolModule{{
-		folder:    "etcd",
-		source:    "go.etcd.io/etcd/server/v3",
-		programs:  []program{{Etcd, "go.etcd.io/etcd/server/v3"}},
-		linkFlags: func(string) string { return "-s -w" },
-	}, {
-		folder: "kubernetes",
-		source: "k8s.io/kubernetes",
-		programs: []program{
-			{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver"},
-			{ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager"},
-			{Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler"},
-			{Kubectl, "k8s.io/kubernetes/cmd/kubectl"},
-		},
-		onDemand:  []program{{Kubeadm, "k8s.io/kubernetes/cmd/kubeadm"}},
-		linkFlags: kubernetesLinkFlags,
-	}, {
-		folder:    "kubeadm136",
-		source:    "k8s.io/kubernetes",
-		onDemand:  []program{{OldKubeadm, "k8s.io/kubernetes/cmd/kubeadm"}},
-		linkFlags: kubernetesLinkFlags,
-	}, {
-		folder:   "kwok",
-		source:   "sigs.k8s.io/kwok",
-		programs: []program{{Kwok, "sigs.k8s.io/kwok/cmd/kwok"}},
-		linkFlags: func(version string) string {
-			return "-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=" + version
-		},
-	}}
-}
-
-// kubernetesLinkFlags sets what a release build of Kubernetes sets. Without it
-// the programs call themselves v0.0.0, and kubectl refuses to talk to them.
-func kubernetesLinkFlags(version string) string {
-	flags := "-s -w"
-	numbers := append(strings.Split(strings.TrimPrefix(version, "v"), "."), "", "")
-	for _, path := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
-		flags += fmt.Sprintf(" -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", path, version, numbers[0], numbers[1])
-	}
-	return flags
-}
-
 // Build returns the executables of all components and kubectl, and builds those
 // that are missing, with a line for each to log (nil: no lines). They are kept in
 // the user's cache folder, under a name made from everything that goes into them,
@@ -88,11 +30,13 @@ func Build(ctx context.Context, log func(format string, args ...any)) (Binaries,
 	return build(ctx, log, toolModules())
 }
 
-// BuildOnDemand is Build for a program that no cluster needs: Kubeadm or OldKubeadm. It
-// returns the path of the executable.
+// BuildOnDemand is Build for a program that no cluster needs: Kubeadm and those that follow it
+// among the constants. It returns the path of the executable.
 func BuildOnDemand(ctx context.Context, name string, log func(format string, args ...any)) (string, error) {
+	var known []string
 	for _, module := range toolModules() {
 		for _, tool := range module.onDemand {
+			known = append(known, tool.name)
 			if tool.name != name {
 				continue
 			}
@@ -101,7 +45,7 @@ func BuildOnDemand(ctx context.Context, name string, log func(format string, arg
 			return binaries[name], err
 		}
 	}
-	return "", fmt.Errorf("building %s: there is no such program; there are %s and %s", name, Kubeadm, OldKubeadm)
+	return "", fmt.Errorf("building %s: there is no such program; there are %s", name, strings.Join(known, ", "))
 }
 
 func build(ctx context.Context, log func(format string, args ...any), modules []toolModule) (Binaries, error) {

@@ -125,7 +125,7 @@ func TestBuildMakesEachProgramOnce(t *testing.T) {
 
 func TestBuildOnDemandMakesOneProgram(t *testing.T) {
 	calls := fakeGo(t, "none")
-	want := []string{Kubeadm, OldKubeadm}
+	want := []string{Kubeadm, OldKubeadm, Kubelet, Containerd, ContainerdShim, Ctr}
 	for _, name := range want {
 		path, err := BuildOnDemand(patient(t), name, nil)
 		if err != nil {
@@ -231,4 +231,20 @@ func TestAnInterruptedBuildEndsWithItsCompilers(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestAllOfTodaysKubernetesIsOfOneVersion(t *testing.T) {
+	versions := map[string]string{}
+	for _, folder := range []string{"kubernetes", "kubelet"} {
+		goMod, err := os.ReadFile(filepath.Join("tools", folder, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if versions[folder], err = requiredVersion(goMod, "k8s.io/kubernetes"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if versions["kubelet"] != versions["kubernetes"] {
+		t.Errorf("versions are %v: bring both modules to the same one", versions)
+	}
 }

@@ -138,6 +138,9 @@ func (c *Cluster) apiServerArgs() []string {
 		"--service-account-key-file=" + c.layout.pki(serviceAccountsPublic),
 		"--service-account-signing-key-file=" + c.layout.key(serviceAccounts),
 		"--service-cluster-ip-range=" + serviceRange,
+		// For a kubelet that is started beside the cluster: who asks it for logs.
+		"--kubelet-client-certificate=" + c.layout.certificate(APIServer),
+		"--kubelet-client-key=" + c.layout.key(APIServer),
 		// There is no kube-proxy to send traffic to these endpoints.
 		"--endpoint-reconciler-type=none",
 		"--allow-privileged=true",

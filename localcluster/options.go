@@ -17,10 +17,16 @@ const (
 
 	// Kubectl is no component, but it is built with them.
 	Kubectl = "kubectl"
-	// Kubeadm is built by BuildOnDemand only; so is OldKubeadm, the last version that reads
-	// configuration of its API version v1beta3.
+	// Kubeadm is built by BuildOnDemand only, like all that follow; OldKubeadm is the last
+	// version that reads configuration of its API version v1beta3.
 	Kubeadm    = "kubeadm"
 	OldKubeadm = "kubeadm-1.36"
+	// Kubelet, and the container runtime that it needs: Containerd starts ContainerdShim, which
+	// has to be on its PATH, for each Pod; Ctr is its command line.
+	Kubelet        = "kubelet"
+	Containerd     = "containerd"
+	ContainerdShim = "containerd-shim-runc-v2"
+	Ctr            = "ctr"
 )
 
 // Labels and values by which a Pod tells KWOK how to treat it; see the package
