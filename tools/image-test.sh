@@ -3,10 +3,8 @@
 #
 #   tools/image-test.sh IMAGE VERSION COMMIT
 #
-# The two bases of the Dockerfile are made on the spot: one of busybox and this machine's Go with
-# its module cache, one with nothing but certificates and a user, as distroless static has it.
-# It does so for the processors in ARCHS, and needs root, and podman, buildah and a static busybox,
-# which it installs on Debian.
+# The two bases of the Dockerfile are made on the spot (stand-ins.sh). It does so for the processors
+# in ARCHS, and needs root.
 set -eu
 image=$1 version=$2 commit=$3
 cd "$(dirname "$0")/.."
@@ -26,46 +24,20 @@ digest() {
   sha256sum "$1" | cut -d ' ' -f 1
 }
 
-command -v podman >/dev/null && command -v buildah >/dev/null && [ -x /bin/busybox ] || {
-  echo "installing podman, buildah and busybox-static, which this test needs"
-  apt-get update -qq && apt-get install -y -qq --no-install-recommends podman buildah busybox-static
-}
-
 work=$(mktemp -d)
-# In a store of its own, so that nothing stays behind, and no image of yours is replaced.
-cat > "$work/storage.conf" <<END
-[storage]
-driver = "vfs"
-graphroot = "$work/images"
-runroot = "$work/run"
-END
-export CONTAINERS_STORAGE_CONF="$work/storage.conf" BUILDAH_ISOLATION=chroot
 trap 'rm -rf "$work"' EXIT
 
-echo "== the bases"
-mkdir -p "$work/go/bin" "$work/base/etc/ssl/certs" "$work/out"
+. tools/stand-ins.sh
+mkdir "$work/out"
 chmod 0777 "$work/out"
-cp /bin/busybox "$work/go/bin/busybox"
-cat > "$work/go/Dockerfile" <<'END'
-FROM scratch
-COPY bin /bin
-RUN ["/bin/busybox", "ln", "-s", "busybox", "/bin/sh"]
-ENV PATH=/usr/local/go/bin:/bin GOPATH=/go GOCACHE=/cache GOTOOLCHAIN=local GOPROXY=off TMPDIR=/
-END
-cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs"
-printf 'FROM scratch\nCOPY etc /etc\nUSER 65532\n' > "$work/base/Dockerfile"
-podman build --quiet --pull=never --network=host --tag localhost/test-go "$work/go"
 
-# The folders of this machine that the build works with: Go, the modules, what was compiled before.
-export IMAGE_FLAGS="--pull=never --network=host --no-cache \
-  --build-arg GO_IMAGE=localhost/test-go --build-arg BASE_IMAGE=localhost/test-base \
-  --volume $(go env GOROOT):/usr/local/go:ro --volume $(go env GOMODCACHE):/go/pkg/mod:ro \
-  --volume $(go env GOCACHE):/cache"
+echo "== the bases"
+go_stand_in
+export IMAGE_FLAGS="$stand_in_flags"
 for turn in 1 2; do
   echo "== release $turn"
   for arch in $ARCHS; do
-    # A local image is for one processor only. A real base is the same each time too.
-    podman build --quiet --no-cache --timestamp 0 --pull=never --platform "linux/$arch" --tag localhost/test-base "$work/base"
+    base_stand_in "$arch"
     make --no-print-directory release ARCHS="$arch" RELEASE="$work/release$turn/$arch"
   done
 done
