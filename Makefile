@@ -19,7 +19,7 @@ export SOURCE_DATE_EPOCH := $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 
 # The Go modules of this repository: the product, and what only its tests need.
 # test/conformance/specs is left out: it is one file, and takes minutes to compile.
-MODULES := . localcluster test/e2e test/conformance test/oracle test/deploy
+MODULES := . localcluster test/e2e test/conformance test/oracle test/deploy test/node
 
 LINT    := $(CURDIR)/bin/golangci-lint run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...
 
@@ -73,6 +73,7 @@ vulncheck: bin/govulncheck ## Known faults of what the program is made of
 unit: race-needs ## Unit tests with the race detector
 	@$(GO) test -race ./...
 	@$(GO) test -C test/conformance -race ./...
+	@$(GO) test -C test/node -race ./...
 
 .PHONY: lint
 lint: bin/golangci-lint ## Linters, the import rule among them
@@ -122,6 +123,14 @@ conformance: build cluster-build bin/conformance ## Kubernetes' own tests of bot
 	@$(STAGE) "conformance: build the specs" $(MAKE) --no-print-directory bin/conformance-specs
 	@$(STAGE) "conformance: run the specs" bin/conformance
 
+# What is missing is said first, and not after minutes of building.
+.PHONY: node
+node: ## The shipped static pod on a real kubelet with containerd, step by step (Linux, as root; builds for minutes the first time)
+	@tools/node-needs.sh
+	@$(STAGE) "node: build" $(MAKE) --no-print-directory cluster-build bin/node bin/pause
+	@$(STAGE) "node: images" tools/node-images.sh $(IMAGE) $(VERSION) $(COMMIT) build/node/images
+	@$(STAGE) "node: steps" bin/node
+
 .PHONY: tidy
 tidy: ## Bring the go.mod files up to date
 	@for module in $(MODULES) test/conformance/specs; do $(GO) mod tidy -C $$module || exit 1; done
@@ -144,6 +153,13 @@ bin/conformance: $(shell find localcluster test/conformance -not -path '*/tools/
 # Without C, like the programs of the local cluster, with which it shares most packages.
 bin/conformance-specs: test/conformance/specs/go.mod test/conformance/specs/go.sum $(wildcard test/conformance/specs/*.go)
 	@CGO_ENABLED=0 $(GO) build -C test/conformance/specs -ldflags '-s -w' -o ../../../bin/conformance-specs .
+
+bin/node: $(shell find localcluster test/node -not -path '*/tools/*' \( -name '*.go' -o -name '*.yaml' -o -name '*.toml' -o -name '*.conflist' -o -name go.mod \))
+	@$(GO) build -C test/node -o ../../bin/node ./cmd/node
+
+# Static, for it is alone in its image.
+bin/pause: $(wildcard test/node/cmd/pause/*.go)
+	@CGO_ENABLED=0 $(GO) build -C test/node -trimpath -ldflags '-s -w' -o ../../bin/pause ./cmd/pause
 
 bin/cyclonedx-gomod: tools/cyclonedx-gomod/go.mod
 	@$(GO) build -C tools/cyclonedx-gomod -o ../../bin/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
