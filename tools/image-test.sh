@@ -26,6 +26,7 @@ digest() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM # or a signal would leave it
 
 . tools/stand-ins.sh
 mkdir "$work/out"

@@ -13,6 +13,7 @@ folder=$(cd "$4" && pwd)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM # or a signal would leave it
 . tools/stand-ins.sh
 
 arch=$(go env GOARCH)
