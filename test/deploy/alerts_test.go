@@ -155,10 +155,14 @@ func waits(quick int) []string {
 	return []string{name("1") + strconv.Itoa(quick) + "x60", name("10") + "100x60", name("+Inf") + "100x60"}
 }
 
-// failures are forty objects a minute, of which so many are tried again.
-func failures(retries string) []string {
-	const labels = `{job="controller-manager",name="deployment"} 0+`
-	return []string{"workqueue_adds_total" + labels + "40x60", "workqueue_retries_total" + labels + retries + "x60"}
+// failures are forty syncs a minute, of which so many fail. All are looked at again later, as in
+// a rollout that has a deadline.
+func failures(count string) []string {
+	return []string{
+		`workqueue_work_duration_seconds_count{job="controller-manager",name="deployment"} 0+40x60`,
+		`workqueue_retries_total{job="controller-manager",name="deployment"} 0+40x60`,
+		`controller_manager_sync_failures_total{job="controller-manager",controller="deployment"} 0+` + count + `x60`,
+	}
 }
 
 // requests are 900 a minute that are answered well, and some with another code.

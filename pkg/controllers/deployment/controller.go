@@ -115,7 +115,7 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 		return
 	}
 	logger.V(2).Info("Deployment loop started", "workers", workers)
-	pool := worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc}
+	pool := worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
 	pool.Run(ctx, workers)
 	logger.V(2).Info("Deployment loop stopped")
 }

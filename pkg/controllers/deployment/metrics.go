@@ -9,13 +9,19 @@ import (
 // metrics holds every metric of this loop. The queue has metrics of its own, as client-go
 // defines them.
 type metrics struct {
-	panics prometheus.Counter
-	waits  prometheus.Counter
+	failures prometheus.Counter
+	panics   prometheus.Counter
+	waits    prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	loop := prometheus.Labels{"controller": "deployment"}
 	m := &metrics{
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name:        "controller_manager_sync_failures_total",
+			Help:        "Syncs that failed and are tried again, not counting those in which another writer came first.",
+			ConstLabels: loop,
+		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name:        "controller_manager_sync_panics_total",
 			Help:        "Syncs that ended in a panic; the object was retried and the others went on.",
@@ -27,5 +33,5 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			ConstLabels: loop,
 		}),
 	}
-	return m, errors.Join(registry.Register(m.panics), registry.Register(m.waits))
+	return m, errors.Join(registry.Register(m.failures), registry.Register(m.panics), registry.Register(m.waits))
 }

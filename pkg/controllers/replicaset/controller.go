@@ -113,7 +113,7 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 		return
 	}
 	logger.V(2).Info("ReplicaSet loop started", "workers", workers)
-	pool := worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc}
+	pool := worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
 	pool.Run(ctx, workers)
 	logger.V(2).Info("ReplicaSet loop stopped")
 }

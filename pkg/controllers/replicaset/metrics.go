@@ -15,12 +15,13 @@ import (
 // metrics holds every metric of this loop. The queue has metrics of its own, as client-go
 // defines them.
 type metrics struct {
-	panics  prometheus.Counter
-	waits   prometheus.Counter
-	stale   *prometheus.CounterVec // by the group and resource whose cache is behind
-	created prometheus.Counter
-	deleted prometheus.Counter
-	ages    prometheus.Histogram
+	failures prometheus.Counter
+	panics   prometheus.Counter
+	waits    prometheus.Counter
+	stale    *prometheus.CounterVec // by the group and resource whose cache is behind
+	created  prometheus.Counter
+	deleted  prometheus.Counter
+	ages     prometheus.Histogram
 }
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
@@ -29,6 +30,8 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: loop})
 	}
 	m := &metrics{
+		failures: counter("controller_manager_sync_failures_total",
+			"Syncs that failed and are tried again, not counting those in which another writer came first."),
 		panics: counter("controller_manager_sync_panics_total",
 			"Syncs that ended in a panic; the object was retried and the others went on."),
 		waits: counter("controller_manager_stale_cache_waits_total",
@@ -52,7 +55,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	m.stale.WithLabelValues(corev1.GroupName, podResource)
 	m.stale.WithLabelValues(appsv1.GroupName, replicaSetResource)
 	var failures []error
-	for _, collector := range []prometheus.Collector{m.panics, m.waits, m.stale, m.created, m.deleted, m.ages} {
+	for _, collector := range []prometheus.Collector{m.failures, m.panics, m.waits, m.stale, m.created, m.deleted, m.ages} {
 		failures = append(failures, registry.Register(collector))
 	}
 	return m, errors.Join(failures...)

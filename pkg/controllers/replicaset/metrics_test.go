@@ -63,6 +63,7 @@ func TestMetricsAreThoseThatOthersKnow(t *testing.T) {
 		"controller_manager_pods_created_total controller=replicaset",
 		"controller_manager_pods_deleted_total controller=replicaset",
 		"controller_manager_stale_cache_waits_total controller=replicaset",
+		"controller_manager_sync_failures_total controller=replicaset",
 		"controller_manager_sync_panics_total controller=replicaset",
 		"replicaset_controller_sorting_deletion_age_ratio",
 		"replicaset_controller_stale_sync_skips_total group= resource=pods",

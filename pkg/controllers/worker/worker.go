@@ -61,6 +61,9 @@ type Pool struct {
 	Sync  Sync
 	// Panicked is called after a panic in Sync, for a metric.
 	Panicked func()
+	// Failed is called for each Sync that failed, for a metric: whose key is tried again,
+	// though not because somebody else wrote first.
+	Failed func()
 
 	said sync.Map // by key, the failure that was logged last
 }
@@ -119,6 +122,7 @@ func (p *Pool) settle(ctx context.Context, logger klog.Logger, key types.Namespa
 		logger.V(4).Info("Retrying, somebody else wrote the object first", "err", err)
 		p.Queue.AddRateLimited(key)
 	default:
+		p.Failed()
 		p.complain(logger, key, err)
 		p.Queue.AddRateLimited(key)
 	}

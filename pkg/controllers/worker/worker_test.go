@@ -47,7 +47,7 @@ func run(t *testing.T, sync func(done func()) Sync, panicked func()) string {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 		queue := NewQueue("")
-		pool := Pool{Kind: "deployment", Queue: queue, Sync: sync(cancel), Panicked: panicked}
+		pool := Pool{Kind: "deployment", Queue: queue, Sync: sync(cancel), Panicked: panicked, Failed: func() {}}
 		queue.Add(key)
 		pool.Run(ctx, 1)
 	})
@@ -178,6 +178,39 @@ func TestAPanicIsCountedLoggedAndRetried(t *testing.T) {
 	}, func() { panics.Add(1) })
 	if calls != 2 || panics.Load() != 1 || !strings.Contains(text, "panic: a fault") || !strings.Contains(text, "shop/web") {
 		t.Errorf("synced %d times, counted %d panics, logged:\n%s", calls, panics.Load(), text)
+	}
+}
+
+func TestFailuresAreCounted(t *testing.T) {
+	ending := apierrors.NewForbidden(corev1.Resource("pods"), "web", errors.New("ending"))
+	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	tests := map[string]struct {
+		sync func() error
+		want int
+	}{
+		"an error":                       {func() error { return errors.New("no room") }, 1},
+		"a panic":                        {func() error { panic("a fault") }, 1},
+		"but no success":                 {func() error { return nil }, 0},
+		"nor that somebody wrote first":  {func() error { return apierrors.NewConflict(corev1.Resource("pods"), "web", nil) }, 0},
+		"nor a namespace that is ending": {func() error { return ending }, 0},
+		"nor what was put off":           {func() error { return ErrPutOff }, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			queue, failures := NewQueue(""), 0
+			defer queue.ShutDown()
+			pool := Pool{
+				Queue:    queue,
+				Sync:     func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, test.sync() },
+				Panicked: func() {},
+				Failed:   func() { failures++ },
+			}
+			queue.Add(key)
+			pool.next(klog.NewContext(t.Context(), klog.New(nil)))
+			if failures != test.want {
+				t.Errorf("counted %d failures, want %d", failures, test.want)
+			}
+		})
 	}
 }
 
