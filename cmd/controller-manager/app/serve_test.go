@@ -83,6 +83,20 @@ func TestWithoutFilesItServesWithACertificateOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestOnlyHealthIsOpenToEverybody(t *testing.T) {
+	address := serve(t, "--profiling")
+	for path, want := range map[string]int{
+		"/healthz": http.StatusOK, "/livez": http.StatusOK, "/readyz": http.StatusOK,
+		"/metrics": http.StatusUnauthorized, "/statusz": http.StatusUnauthorized, "/flagz": http.StatusUnauthorized,
+		"/configz": http.StatusUnauthorized, "/debug/pprof/": http.StatusUnauthorized, "/debug/pprof/heap": http.StatusUnauthorized,
+		"/healthz/": http.StatusUnauthorized, "/": http.StatusUnauthorized,
+	} {
+		if code, _ := get(t, insecure(), address+path); code != want {
+			t.Errorf("%s for nobody: got %d, want %d", path, code, want)
+		}
+	}
+}
+
 func TestOldTLSIsRefused(t *testing.T) {
 	address := serve(t)
 	for version, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
