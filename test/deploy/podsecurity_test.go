@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,25 @@ func TestTheGarbageCollectorKnowsTheLimit(t *testing.T) {
 		}
 		if part := float64(soft.Value()) / float64(limit); part < 0.8 || part > 0.95 {
 			t.Errorf("%s: GOMEMLIMIT is %.2f of the limit, want 0.8 to 0.95", file, part)
+		}
+	}
+}
+
+// TestTheManifestsAreAsStrictAsTheySay looks for what the Pod Security Standards do not ask for,
+// and CIS benchmark items 1.3.2 and 1.3.7 do. The in-cluster form must be reachable by its probes.
+func TestTheManifestsAreAsStrictAsTheySay(t *testing.T) {
+	for file, flags := range map[string][]string{
+		staticPod: {"--profiling=false", "--bind-address=127.0.0.1"},
+		inCluster: {"--profiling=false"},
+	} {
+		container := podOf(t, file).Spec.Containers[0]
+		for _, flag := range flags {
+			if !slices.Contains(container.Args, flag) {
+				t.Errorf("%s: the flag %s is missing", file, flag)
+			}
+		}
+		if readOnly := container.SecurityContext.ReadOnlyRootFilesystem; readOnly == nil || !*readOnly {
+			t.Errorf("%s: the root file system can be written to", file)
 		}
 	}
 }
