@@ -2,6 +2,8 @@
 //
 //   - contract.md: what the two loops and their process do, rule by rule, each with the
 //     tests that would fail without it;
+//   - operate.md: how to run the program, and what to do when something is wrong;
 //   - flags.md, metrics.md: tables made from the code, which "go test ./docs -update" writes
-//     anew.
+//     anew;
+//   - events.md: the events and conditions, which are held against the code.
 package docs
