@@ -15,7 +15,7 @@ import (
 )
 
 // TestEachLoopWritesAsItsServiceAccount runs the program with the credentials of
-// kube-controller-manager, as in a static pod of a kubeadm cluster.
+// kube-controller-manager, as in a static pod of a kubeadm cluster. With those it only reads.
 func TestEachLoopWritesAsItsServiceAccount(t *testing.T) {
 	s := newSpace(t)
 	if s.NotOurs("the built-in loops do so") {
@@ -62,5 +62,28 @@ func TestEachLoopWritesAsItsServiceAccount(t *testing.T) {
 	delete(got, "events/")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who wrote what (-want +got):\n%s", diff)
+	}
+
+	// A watch is in the audit log when it has ended.
+	if err := process.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	watchers := map[string]string{}
+	s.Poll("the audit log to show all watches", func(context.Context) string {
+		for _, watch := range s.Lab.Requests(t, s.Start, func(entry localcluster.AuditEntry) bool {
+			return entry.Verb == "watch" && entry.Namespace == "" && strings.HasPrefix(entry.UserAgent, "controller-manager/") &&
+				entry.User != localcluster.OurUser // that of the process that stands aside
+		}) {
+			watchers[watch.Resource] = watch.User
+		}
+		if len(watchers) < 3 {
+			return fmt.Sprint("only ", slices.Sorted(maps.Keys(watchers)), " were watched")
+		}
+		return ""
+	})
+	for resource, who := range watchers {
+		if who != localcluster.BuiltinUser {
+			t.Errorf("%s were watched by %s, want %s", resource, who, localcluster.BuiltinUser)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/client-go/kubernetes"
 )
 
 // reviewer is an API server that knows the token "good" of ann, who may get /metrics.
@@ -192,6 +193,24 @@ func TestAFailureToAskIsNotKept(t *testing.T) {
 	api.failing["subjectaccessreviews"] = false
 	if got := ask(guard, http.MethodGet, "/metrics", "Bearer good", nil); got != http.StatusOK {
 		t.Errorf("got %d, want 200", got)
+	}
+}
+
+func TestWhoKnocksMakesUsAskOnlySoOften(t *testing.T) {
+	options := mustParse(t, "--master=https://127.0.0.1:1")
+	config, err := mainConfig(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := newGuard(options, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, client := range map[string]kubernetes.Interface{"tokens": guard.tokens, "permissions": guard.access} {
+		limiter := client.CoreV1().RESTClient().GetRateLimiter()
+		if limiter == nil || limiter.QPS() != reviewsPerSecond {
+			t.Errorf("the limit of questions about %s is %v, want %d a second", what, limiter, reviewsPerSecond)
+		}
 	}
 }
 
