@@ -91,8 +91,9 @@ func TestAlerts(t *testing.T) {
 		{"one in twenty waits for seconds", "ControllerManagerLate", waits(95), hour, nil},
 		{"nothing is to be done", "ControllerManagerLate", waits(0), 0, nil},
 
-		{"three of four syncs fail", "ControllerManagerSyncsFail", failures("30"), hour, []string{`{job="controller-manager", name="deployment"}`}},
-		{"one of four syncs fails", "ControllerManagerSyncsFail", failures("10"), hour, nil},
+		{"three of four syncs fail", "ControllerManagerSyncsFail", failures("30", "40"), hour, []string{`{job="controller-manager", name="deployment"}`}},
+		{"one of four syncs fails", "ControllerManagerSyncsFail", failures("10", "40"), hour, nil},
+		{"one object is refused for good, and nothing else is to be done", "ControllerManagerSyncsFail", failures("2", "2"), hour, nil},
 
 		{"a tenth of the requests meets no server", "ControllerManagerRequestsFail",
 			requests("<error>", "100"), hour, []string{`{job="controller-manager"}`}},
@@ -155,13 +156,13 @@ func waits(quick int) []string {
 	return []string{name("1") + strconv.Itoa(quick) + "x60", name("10") + "100x60", name("+Inf") + "100x60"}
 }
 
-// failures are forty syncs a minute, of which so many fail. All are looked at again later, as in
+// failures are so many syncs a minute that fail, and so many in all. All are looked at again later, as in
 // a rollout that has a deadline.
-func failures(count string) []string {
+func failures(failed, all string) []string {
 	return []string{
-		`workqueue_work_duration_seconds_count{job="controller-manager",name="deployment"} 0+40x60`,
-		`workqueue_retries_total{job="controller-manager",name="deployment"} 0+40x60`,
-		`controller_manager_sync_failures_total{job="controller-manager",controller="deployment"} 0+` + count + `x60`,
+		`workqueue_work_duration_seconds_count{job="controller-manager",name="deployment"} 0+` + all + `x60`,
+		`workqueue_retries_total{job="controller-manager",name="deployment"} 0+` + all + `x60`,
+		`controller_manager_sync_failures_total{job="controller-manager",controller="deployment"} 0+` + failed + `x60`,
 	}
 }
 
