@@ -19,7 +19,7 @@ export SOURCE_DATE_EPOCH := $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 
 # The Go modules of this repository: the product, and what only its tests need.
 # test/conformance/specs is left out: it is one file, and takes minutes to compile.
-MODULES := . localcluster test/e2e test/conformance test/oracle test/deploy test/node
+MODULES := . localcluster test/e2e test/better test/conformance test/oracle test/deploy test/node
 
 LINT    := $(CURDIR)/bin/golangci-lint run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...
 
@@ -96,6 +96,11 @@ BESIDE := TestSwap|TestTheBuiltInLoopsBeside|TestMetricsHaveTheNamesOfTheBuiltIn
 
 # Without ./..., for go test prints what passing tests print only if no package is named.
 PARITY := $(GO) test -count=1 -timeout 20m -run
+
+# Without ./..., as for parity.
+.PHONY: better
+better: build cluster-build ## Show the faults of the built-in loops that ours do not have, under both
+	@cd test/better && $(GO) test -count=1 -timeout 30m
 
 .PHONY: manifests
 manifests: build cluster-build ## Prove what is in deploy/: on an API server, with kubeadm, by numbers

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
@@ -132,20 +131,17 @@ func isLease(entry localcluster.AuditEntry) bool {
 // Clock is a time of day, to the millisecond.
 func Clock(at time.Time) string { return at.Format("15:04:05.000") }
 
-func (s *Space) lease() *coordinationv1.Lease {
-	s.T.Helper()
-	lease, err := s.Client.CoordinationV1().Leases(leaseNamespace).Get(s.T.Context(), LeaseName, metav1.GetOptions{})
-	if err != nil {
-		s.T.Fatalf("reading the lease: %v", err)
-	}
-	return lease
-}
-
 // Holder is who has the lease; empty if nobody has.
 func (s *Space) Holder() string {
 	s.T.Helper()
-	if holder := s.lease().Spec.HolderIdentity; holder != nil {
-		return *holder
+	lease, err := s.Client.CoordinationV1().Leases(leaseNamespace).Get(s.T.Context(), LeaseName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return ""
+	case err != nil:
+		s.T.Fatalf("reading the lease: %v", err)
+	case lease.Spec.HolderIdentity != nil:
+		return *lease.Spec.HolderIdentity
 	}
 	return ""
 }

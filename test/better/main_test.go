@@ -1,0 +1,56 @@
+package better
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"controller-manager/localcluster"
+	"controller-manager/test/e2e/lab"
+)
+
+// theLab is started by TestMain: a cluster without the two loops.
+var theLab = sync.OnceValues(connect)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := runAll(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runAll(m *testing.M) (code int, err error) {
+	l, err := theLab()
+	if err != nil {
+		return 0, fmt.Errorf("starting the cluster: %w", err)
+	}
+	defer func() { err = errors.Join(err, l.Cluster.Stop()) }()
+	return m.Run(), nil
+}
+
+func connect() (*lab.Lab, error) {
+	if _, err := os.Stat(lab.Program); err != nil {
+		return nil, fmt.Errorf("there is no program to compare: run make build first: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	cluster, err := localcluster.Start(ctx, localcluster.Options{
+		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	l, err := lab.Connect(ctx, cluster)
+	if err != nil {
+		return nil, errors.Join(err, cluster.Stop())
+	}
+	return l, nil
+}

@@ -1,0 +1,79 @@
+package better
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"controller-manager/localcluster/proxy"
+	"controller-manager/test/e2e/lab"
+)
+
+// TestCreatesWhoseAnswersAreLost: kubernetes#67662. The API server makes the Pods, and whoever
+// asked for them does not hear of it, until a watch that lags behind shows them.
+func TestCreatesWhoseAnswersAreLost(t *testing.T) {
+	prove(t, func(t *testing.T, l *lab.Lab) finding {
+		const size, lost, lag = 5, 3, 2 * time.Second
+		b := l.BehindProxy(t, proxy.Rule{Match: proxy.Match{Verb: "watch", Resource: "pods"}, Action: proxy.DelayAnswer(lag)})
+		s := b.NewSpace(t)
+		b.Act(t, proxy.Rule{
+			Match: proxy.Match{Verb: "create", Resource: "pods", Namespace: s.Name},
+			Times: lost, Action: proxy.LoseAnswer(),
+		})
+		s.Create(lab.NewDeployment("web", size))
+		s.Complete("web")
+		st := s.Until("the right number of Pods", func(st *lab.Story) string { return lab.WrongPods(st, size) })
+		made := st.Pods.Born()
+		return finding{
+			fault: made > size,
+			cell:  fmt.Sprintf("%d Pods made for %d wanted, after %d lost answers", made, size, lost),
+		}
+	})
+}
+
+// TestPodsReleasedAMomentAgo: PR kubernetes#138818. Pods are taken away from their ReplicaSet
+// while it cannot see that, and it is made smaller by so many.
+func TestPodsReleasedAMomentAgo(t *testing.T) {
+	prove(t, func(t *testing.T, l *lab.Lab) finding {
+		const size, released = 20, 10
+		var watch proxy.Gate
+		b := l.BehindProxy(t, proxy.Rule{Match: proxy.Match{Verb: "watch", Resource: "pods"}, Action: proxy.Hold(&watch)})
+		s := b.NewSpace(t)
+		s.CreateReplicaSet(lab.NewReplicaSet("web", size))
+		pods := s.UntilReplicaSet("web", size).Pods.Present()[:released]
+		for _, pod := range pods {
+			// They would be the first to go.
+			s.PatchPod(pod.Name, `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-1"}}}`)
+		}
+		s.UntilWritten() // by then that has been seen
+		watch.Shut()
+		defer watch.Open()
+		for _, pod := range pods {
+			s.PatchPod(pod.Name, `{"metadata":{"labels":{"app":null},"ownerReferences":null}}`)
+		}
+		s.Kubectl("scale", "replicaset/web", fmt.Sprintf("--replicas=%d", size-released))
+		s.Poll("so many Pods to be tried", func(context.Context) string {
+			deleted, refused := len(s.PodDeletes(http.StatusOK)), len(s.PodDeletes(http.StatusConflict))
+			if deleted+refused < released {
+				return fmt.Sprintf("%d are deleted and %d were refused", deleted, refused)
+			}
+			return ""
+		})
+		watch.Open()
+		st := s.UntilReplicaSet("web", size-released)
+		alive := 0
+		for _, pod := range pods {
+			if now := st.Pods.Now[pod.Name]; now != nil && now.DeletionTimestamp == nil && metav1.GetControllerOf(now) == nil {
+				alive++
+			}
+		}
+		return finding{
+			fault: alive < released,
+			cell:  fmt.Sprintf("%d of %d released Pods live on", alive, released),
+		}
+	})
+}

@@ -1,0 +1,256 @@
+package better
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"controller-manager/localcluster"
+	"controller-manager/test/e2e/lab"
+)
+
+// The tests in this file show faults of the built-in loops that ours have too as yet.
+
+// also makes them run under ours too, to see how far those are.
+var also = flag.Bool("ours", false, "run under ours too what shows a fault that ours have as yet")
+
+// yardstick runs a script under the built-in loops, where the fault has to be seen.
+func yardstick(t *testing.T, run script, flags ...string) {
+	t.Helper()
+	found := underBuiltin(t, run, flags)
+	if !t.Failed() && !found.fault {
+		t.Errorf("the built-in loops do not have the fault: %s", found)
+	}
+	fmt.Fprintf(os.Stdout, "%s\n  built-in: %s\n", t.Name(), found)
+	if *also {
+		fmt.Fprintf(os.Stdout, "  ours:     %s\n", underOurs(t, run, flags))
+	}
+}
+
+// TestPodsThatFailAtOnce: kubernetes#72593, #131116. A node refuses all Pods that it is given.
+func TestPodsThatFailAtOnce(t *testing.T) {
+	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
+		// The first 10 may be replaced at once, and then there are two waits, of 10 and 20 seconds.
+		const size, most, period = 10, 4 * 10, 30 * time.Second
+		s := l.NewSpace(t)
+		s.Create(lab.NewDeployment("web", size, lab.Mode(localcluster.ModeFail)))
+		began := time.Now()
+		s.Poll("the time to pass", func(context.Context) string {
+			if left := period - time.Since(began); left > 0 {
+				return left.String()
+			}
+			return ""
+		})
+		made := s.Recorder.Now().Pods.Born()
+		s.Edit("web", lab.Replicas(0))
+		return finding{
+			fault:   made > most,
+			cell:    "the failed Pods are replaced without a pause",
+			counted: fmt.Sprintf("%d Pods made for %d wanted within %s", made, size, period),
+		}
+	})
+}
+
+// TestAQuotaThatBecomesFree: kubernetes#98656. Pods are refused for a while; then others go.
+func TestAQuotaThatBecomesFree(t *testing.T) {
+	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
+		const size, refusals, longest = 2, 14, 30 * time.Second
+		s := l.NewSpace(t)
+		s.Limit(corev1.ResourcePods, size)
+		s.Create(lab.NewDeployment("others", size, lab.Image("others:1")))
+		s.Complete("others")
+		s.Create(lab.NewDeployment("web", size))
+		s.Poll("many refusals", func(context.Context) string {
+			if got := len(s.PodCreates(http.StatusForbidden)); got < refusals {
+				return fmt.Sprintf("there were %d", got)
+			}
+			return ""
+		})
+		s.Edit("others", lab.Replicas(0))
+		s.Until("the other Pods to go", func(st *lab.Story) string {
+			if len(st.PodsOf(st.WithImage("others:1"))) > 0 {
+				return "they are there"
+			}
+			return ""
+		})
+		free := time.Now()
+		s.Until("a Pod", func(st *lab.Story) string {
+			if len(st.PodsOf(st.WithImage("web:1"))) == 0 {
+				return "there is none"
+			}
+			return ""
+		})
+		waited := time.Since(free)
+		return finding{
+			fault:   waited > longest+5*time.Second,
+			cell:    "a Pod is made a long time after there is room",
+			counted: fmt.Sprintf("after %.1f s", waited.Seconds()),
+		}
+	})
+}
+
+// TestATemplateThatIsChangedOnTheWay: kubernetes#57167. Admission adds a variable to the
+// template of each ReplicaSet.
+func TestATemplateThatIsChangedOnTheWay(t *testing.T) {
+	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
+		const period = 30 * time.Second
+		s := l.NewSpace(t)
+		mutate(s)
+		s.Create(lab.NewDeployment("web", 1))
+		began := time.Now()
+		s.Poll("the time to pass", func(context.Context) string {
+			if left := period - time.Since(began); left > 0 {
+				return left.String()
+			}
+			return ""
+		})
+		made := s.Recorder.Now().ReplicaSets.Born()
+		return finding{
+			fault:   made > 1+1,
+			cell:    "ReplicaSets are made without end",
+			counted: fmt.Sprintf("%d within %s, collisionCount %d", made, period, *s.Deployment("web").Status.CollisionCount),
+		}
+	})
+}
+
+// mutate lets admission add a variable to the templates of the namespace's ReplicaSets.
+func mutate(s *lab.Space) {
+	s.T.Helper()
+	const policy = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata:
+  name: NAME
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NAME}}
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [replicasets]}
+  reinvocationPolicy: Never
+  failurePolicy: Fail
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: >
+        Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{
+          containers: [Object.spec.template.spec.containers{name: "web",
+            env: [Object.spec.template.spec.containers.env{name: "ADDED", value: "x"}]}]}}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata:
+  name: NAME
+spec:
+  policyName: NAME
+`
+	apply(s, strings.ReplaceAll(policy, "NAME", s.Name))
+	s.T.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
+		defer cancel()
+		for _, kind := range []string{"mutatingadmissionpolicybinding", "mutatingadmissionpolicy"} {
+			if _, err := s.Lab.Cluster.Kubectl(ctx, "delete", kind, s.Name); err != nil {
+				s.T.Error(err)
+			}
+		}
+	})
+	s.Poll("the policy to be in force", func(context.Context) string {
+		rs := lab.NewReplicaSet("probe", 0)
+		said := s.Kubectl("create", "--dry-run=server", "-o", "yaml", "-f", write(s, lab.Encode(s.T, withKind(rs))))
+		if !strings.Contains(said, "ADDED") {
+			return "it is not"
+		}
+		return ""
+	})
+}
+
+func withKind(rs *appsv1.ReplicaSet) *appsv1.ReplicaSet {
+	rs.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))
+	return rs
+}
+
+// apply applies a manifest.
+func apply(s *lab.Space, manifest string) {
+	s.T.Helper()
+	s.Kubectl("apply", "-f", write(s, manifest))
+}
+
+func write(s *lab.Space, text string) string {
+	s.T.Helper()
+	path := s.T.TempDir() + "/manifest"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.T.Fatal(err)
+	}
+	return path
+}
+
+// TestASurgePodThatFindsNoNode: kubernetes#116891. There are as many nodes as Pods, one Pod to a
+// node, and maxUnavailable is rounded down to 0.
+func TestASurgePodThatFindsNoNode(t *testing.T) {
+	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
+		s := l.NewSpace(t)
+		s.LabelNodes(3)
+		s.Create(lab.NewDeployment("web", 3, lab.Rolling("25%", "25%"), lab.Deadline(5), lab.OneToANode(s.Name)))
+		s.Complete("web")
+		s.Edit("web", lab.Image("web:2"))
+		s.UntilCondition("web", appsv1.DeploymentProgressing, "False ProgressDeadlineExceeded")
+		s.UntilWritten()
+		_, message := lab.ConditionOf(s.Deployment("web"), appsv1.DeploymentProgressing)
+		said := strings.Join(append(s.Recorder.Now().EventsAbout("Deployment", "web"), message), "; ")
+		named := strings.Contains(said, "maxUnavailable")
+		return finding{
+			fault:   !named,
+			cell:    "the condition says that time has run out, and nothing says why",
+			counted: said,
+		}
+	})
+}
+
+// TestEventsOfAThousandPods: how many of the Pods can be read of in events.
+func TestEventsOfAThousandPods(t *testing.T) {
+	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
+		const size = 1000
+		s := l.NewSpace(t)
+		s.CreateReplicaSet(lab.NewReplicaSet("web", size))
+		s.UntilReplicaSet("web", size)
+		s.UntilWritten()
+		events, told := 0, 0
+		for _, event := range s.Recorder.Now().Events.Present() {
+			if event.Reason == "SuccessfulCreate" && event.InvolvedObject.Name == "web" {
+				events++
+				told += int(max(1, event.Count))
+			}
+		}
+		return finding{
+			fault:   told < size,
+			cell:    "most of the events are lost",
+			counted: fmt.Sprintf("%d events tell of %d of %d Pods", events, told, size),
+		}
+	}, "--kube-api-qps=1000", "--kube-api-burst=1000")
+}
+
+// TestRecreateThatLooksDone: kubernetes#115538. While the old Pods are on their way out, the
+// condition speaks of the rollout before.
+func TestRecreateThatLooksDone(t *testing.T) {
+	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
+		s := l.NewSpace(t)
+		s.Create(lab.NewDeployment("web", 2, lab.Recreate(), lab.Held()))
+		s.Complete("web")
+		s.Edit("web", lab.Image("web:2"))
+		s.Until("all old Pods to be Terminating", lab.StillWanted)
+		s.UntilObserved()
+		untilSettled(s)
+		reason, _ := lab.ConditionOf(s.Deployment("web"), appsv1.DeploymentProgressing)
+		s.LetGo()
+		s.Complete("web")
+		s.LetGo()
+		return finding{fault: reason == "True NewReplicaSetAvailable", cell: "Progressing is " + reason}
+	})
+}
