@@ -76,7 +76,7 @@ func (s *scene) edited(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.goesOn(ctx)
+	return s.goesOn(mirror)(ctx)
 }
 
 // two starts a second instance, and takes the manifest of the first one away.
@@ -96,14 +96,14 @@ func (s *scene) two(ctx context.Context) error {
 	if err := s.awaitPod(ctx, secondMirror, restarted(0)); err != nil {
 		return err
 	}
-	if err := s.all(ctx, s.leads(mirror), s.standsBy(secondMirror), s.rollOut, s.standsBy(secondMirror)); err != nil {
+	if err := s.all(ctx, s.goesOn(mirror), s.standsBy(secondMirror)); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(manifests, ours+".yaml")); err != nil {
 		return fmt.Errorf("removing the manifest of the leader: %w", err)
 	}
 	s.note("removed the manifest of the leader")
-	if err := s.all(ctx, s.leads(secondMirror), s.gone(mirror), s.rollOut); err != nil {
+	if err := s.all(ctx, s.leads(secondMirror), s.gone(mirror), s.goesOn(secondMirror)); err != nil {
 		return err
 	}
 	return s.removeManifest(ctx, second)
@@ -172,7 +172,7 @@ func (s *scene) otherUser(ctx context.Context) error {
 	if err := errors.Join(s.same("user", status["Uid"], ids), s.same("group", status["Gid"], ids)); err != nil {
 		return err
 	}
-	return s.goesOn(ctx)
+	return s.goesOn(mirror)(ctx)
 }
 
 // giveBack takes the static pod away and turns the built-in loops on.
@@ -186,7 +186,7 @@ func (s *scene) giveBack(ctx context.Context) (err error) {
 	if err := s.restartBuiltin(ctx, loopsOn); err != nil {
 		return err
 	}
-	if err := s.tellLoops(); err != nil {
+	if err := s.loopsAre(loopsOn); err != nil {
 		return err
 	}
 	return s.all(ctx, s.rollOut, s.untouched)
@@ -194,7 +194,7 @@ func (s *scene) giveBack(ctx context.Context) (err error) {
 
 // mistake starts the static pod although the built-in loops are on.
 func (s *scene) mistake(ctx context.Context) error {
-	if err := s.tellLoops(); err != nil {
+	if err := s.loopsAre(loopsOn); err != nil {
 		return err
 	}
 	text, _, err := s.shipped()

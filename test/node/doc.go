@@ -10,7 +10,8 @@
 // Nothing of it touches the machine. Run starts the program once more (Inside), as the first process
 // of new namespaces: of processes, so that the kernel ends all of them with the first one, however
 // that ends; of mounts, with copies of /etc, /var/lib and /var/log that take what is written there;
-// of the network, which has no way out; of control groups, in a group of its own that Run removes.
+// of the network, which has no way out; of control groups, in a group of its own that Run removes. Who
+// kills Run with SIGKILL ends all processes too, and leaves an empty group and a temporary folder.
 //
 // It works where each controller of control groups has a hierarchy of its own (version 1) and where
 // all share one (version 2); the latter has not been tried yet.

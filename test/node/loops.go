@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,19 +51,18 @@ func (s *scene) restartBuiltin(ctx context.Context, controllers string) error {
 	return s.launch(ctx, command)
 }
 
-// tellLoops notes which loops kube-controller-manager was told to run.
-func (s *scene) tellLoops() error {
+// loopsAre is an error unless kube-controller-manager runs with so much behind --controllers=*.
+func (s *scene) loopsAre(controllers string) error {
 	args, err := process{s.builtin().PID()}.args()
 	if err != nil {
 		return err
 	}
-	for _, arg := range args {
-		if strings.HasPrefix(arg, "--controllers=") {
-			s.note("%s runs with %s", localcluster.ControllerManager, arg)
-			return nil
-		}
+	want := "--controllers=*" + controllers
+	if !slices.Contains(args, want) {
+		return fmt.Errorf("%s does not run with %s: %s", localcluster.ControllerManager, want, args)
 	}
-	return fmt.Errorf("%s runs without the flag --controllers: %s", localcluster.ControllerManager, args)
+	s.note("%s runs with %s", localcluster.ControllerManager, want)
+	return nil
 }
 
 // settled waits until a Deployment is rolled out, its old Pods are gone, and its status says so:

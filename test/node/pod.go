@@ -78,7 +78,7 @@ func (s *scene) awaitPod(ctx context.Context, pod string, unwanted func(*corev1.
 		}
 		if status := got.Status.ContainerStatuses; got.Status.Phase != corev1.PodRunning || len(status) != 1 ||
 			status[0].State.Running == nil || status[0].Started == nil || !*status[0].Started || !status[0].Ready {
-			return fmt.Errorf("it is %s: %+v", got.Status.Phase, status)
+			return fmt.Errorf("it is %s%s", got.Status.Phase, waitsFor(got))
 		}
 		return unwanted(got)
 	})
@@ -87,6 +87,16 @@ func (s *scene) awaitPod(ctx context.Context, pod string, unwanted func(*corev1.
 	}
 	_, err = s.kubectl(ctx, "-n", "kube-system", "get", "pod", pod, "-o", "wide")
 	return err
+}
+
+// waitsFor is why a container does not run, with a space before it, "" if it does.
+func waitsFor(pod *corev1.Pod) string {
+	for _, status := range pod.Status.ContainerStatuses {
+		if waiting := status.State.Waiting; waiting != nil {
+			return fmt.Sprintf(" (%s %s)", waiting.Reason, waiting.Message)
+		}
+	}
+	return ""
 }
 
 func (m *machine) pod(ctx context.Context, name string) (*corev1.Pod, error) {

@@ -37,6 +37,10 @@ func (m *machine) pass(ctx context.Context, step step) result {
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(err, context.Cause(ctx)) // what has died, perhaps
 	}
+	if err != nil && ctx.Err() == nil {
+		_, problem := s.kubectl(ctx, "get", "events", "--all-namespaces") // the kubelet says there what it waits for
+		err = errors.Join(err, problem)
+	}
 	r := result{claim: step.claim, err: err, took: time.Since(began), transcript: s.transcript.String()}
 	m.options.Log("%s", r.line())
 	return r
@@ -53,6 +57,9 @@ func (s *scene) kubectl(ctx context.Context, args ...string) (string, error) {
 	defer cancel()
 	output, err := s.cluster.Kubectl(ctx, args...)
 	fmt.Fprintf(&s.transcript, "$ kubectl %s\n%s", strings.Join(args, " "), output)
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(err, context.Cause(ctx))
+	}
 	return output, err
 }
 
@@ -71,8 +78,11 @@ func (s *scene) await(ctx context.Context, what string, missing func(context.Con
 	began := time.Now()
 	var left error
 	err := wait.PollUntilContextTimeout(ctx, pollPeriod, patience, true, func(ctx context.Context) (bool, error) {
-		left = missing(ctx)
-		return left == nil, nil
+		now := missing(ctx)
+		if ctx.Err() == nil || left == nil {
+			left = now // else it only says that the time is up
+		}
+		return now == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for %s: %w; last seen: %w", what, err, left)

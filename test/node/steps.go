@@ -31,7 +31,7 @@ func steps() []step {
 }
 
 func (s *scene) builtinLoops(ctx context.Context) error {
-	if err := s.tellLoops(); err != nil {
+	if err := s.loopsAre(loopsOn); err != nil {
 		return err
 	}
 	if _, err := s.kubectl(ctx, "get", "nodes", "-o", "wide"); err != nil {
@@ -71,7 +71,7 @@ func (s *scene) takeOver(ctx context.Context) error {
 	if err := s.restartBuiltin(ctx, loopsOff); err != nil {
 		return err
 	}
-	if err := s.tellLoops(); err != nil {
+	if err := s.loopsAre(loopsOff); err != nil {
 		return err
 	}
 	text, _, err := s.shipped()
@@ -204,8 +204,9 @@ func (s *scene) rollsOut(ctx context.Context) error {
 	s.transcript.WriteString("$ kubectl -n kube-system logs -f " + mirror + "\n")
 	var followed string
 	err = s.await(ctx, "the log that is followed to tell of it", func(context.Context) error {
-		followed, err = readFile(follower.LogPath)
-		return errors.Join(err, hasAll(followed, story))
+		text, err := readFile(follower.LogPath)
+		followed = text
+		return errors.Join(err, hasAll(text, story))
 	})
 	s.transcript.WriteString(linesWith(followed, append(story, "Became the leader")))
 	if err := errors.Join(err, follower.Stop()); err != nil {
@@ -253,7 +254,7 @@ func (s *scene) killed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.goesOn(ctx)
+	return s.goesOn(mirror)(ctx)
 }
 
 // shippedIsInPlace is an error unless the kubelet's folder has the manifest, byte for byte.
@@ -269,14 +270,17 @@ func (s *scene) shippedIsInPlace() error {
 	return err
 }
 
-// goesOn is what each change of the shipped static pod has to end with.
-func (s *scene) goesOn(ctx context.Context) error {
-	if err := s.all(ctx, s.leads(mirror), s.rollOut); err != nil {
-		return err
+// goesOn is what each change has to end with: a static pod leads, rolls out, and is not mistaken
+// about who else does.
+func (s *scene) goesOn(pod string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := s.all(ctx, s.leads(pod), s.rollOut); err != nil {
+			return err
+		}
+		log, err := s.log(ctx, pod)
+		if err != nil {
+			return err
+		}
+		return s.noWolf(log)
 	}
-	log, err := s.log(ctx, mirror)
-	if err != nil {
-		return err
-	}
-	return s.noWolf(log)
 }
