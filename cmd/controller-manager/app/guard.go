@@ -117,6 +117,9 @@ func (g *guard) isOpen(path string) bool {
 func (g *guard) authenticate(r *http.Request) (user, error) {
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		subject := r.TLS.VerifiedChains[0][0].Subject
+		if subject.CommonName == "" { // groups alone are nobody, as for the API server
+			return user{}, errors.New("the client certificate names no user: its subject has no common name (CN)")
+		}
 		return user{Username: subject.CommonName, Groups: append(subject.Organization, "system:authenticated")}, nil
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

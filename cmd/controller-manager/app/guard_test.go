@@ -95,6 +95,7 @@ func TestGuard(t *testing.T) {
 		"and not to what she may not":                         {path: "/configz", authorization: "Bearer good", want: 403},
 		"a client certificate says who its owner is":          {path: "/metrics", state: shown("ann"), want: 200},
 		"the owner of a certificate needs permission too":     {path: "/metrics", state: shown("bob"), want: 403},
+		"a certificate that names groups only is nobody's":    {path: "/metrics", state: shown(""), want: 401},
 		"a certificate that was not verified is nobody's":     {path: "/metrics", state: unverified, want: 401},
 		"a connection without a certificate is nobody's":      {path: "/metrics", state: &tls.ConnectionState{}, want: 401},
 		"a token that cannot be checked gets nobody in":       {path: "/metrics", authorization: "Bearer good", failing: "tokenreviews", want: 401},
