@@ -31,6 +31,7 @@ type reloading[T any] struct {
 	mu       sync.Mutex
 	contents [][]byte // as last looked at, good or not
 	value    T
+	problem  string // what was logged last about why the files cannot be used; "" if they can
 }
 
 // newReloading reads the files for the first time, when they must make sense.
@@ -55,16 +56,19 @@ func (r *reloading[T]) get() T {
 	if err == nil && slices.EqualFunc(contents, r.contents, bytes.Equal) {
 		return r.value
 	}
+	r.contents = contents // none if a file is not there: then all is read again when it is back
 	if err == nil {
-		r.contents = contents
 		var value T
 		if value, err = r.parse(contents); err == nil {
-			r.value = value
+			r.value, r.problem = value, ""
 			r.logger.Info("Files have changed, read again", "files", r.paths)
 			return value
 		}
 	}
-	r.logger.Error(err, "Files have changed and cannot be used, going on with what they said before", "files", r.paths)
+	if text := err.Error(); text != r.problem { // not with each connection: anybody can open as many as he likes
+		r.problem = text
+		r.logger.Error(err, "Files have changed and cannot be used, going on with what they said before", "files", r.paths)
+	}
 	return r.value
 }
 
