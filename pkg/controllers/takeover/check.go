@@ -126,11 +126,17 @@ func (c *Check) kindOf(object metav1.Object) *kind {
 	return nil
 }
 
-// isForeign reports whether an entry is about a write of the status that was not ours. One
+// isForeign reports whether an entry is about a write of the status by another program. One
 // from before the object was made came with it, out of a backup.
 func (c *Check) isForeign(entry *metav1.ManagedFieldsEntry, object metav1.Object) bool {
-	return entry.Subresource == "status" && entry.Manager != c.manager &&
+	return entry.Subresource == "status" && entry.Manager != c.manager && !byHand(entry.Manager) &&
 		!entry.Time.Time.Before(object.GetCreationTimestamp().Time)
+}
+
+// byHand reports whether a manager is kubectl, which names itself "kubectl", or after its
+// verb, such as "kubectl-patch". What it writes is undone by the loops, and no loop itself.
+func byHand(manager string) bool {
+	return manager == "kubectl" || strings.HasPrefix(manager, "kubectl-")
 }
 
 // report hands a finding to Run, unless that has not yet taken the one before.

@@ -129,10 +129,13 @@ func TestWhichWritesCount(t *testing.T) {
 			leading: []metav1.Object{deployment("x", status(builtin, 1), status("k3s", 1))}, deployments: 2},
 		"an older write is seen after a newer one": {
 			leading: []metav1.Object{deployment("x", status(builtin, 2)), deployment("y", status(builtin, 1)), deployment("x", status(builtin, 2))}, deployments: 1},
-		"an autoscaler and a garbage collector write": {leading: []metav1.Object{deployment("x", scale, spec)}},
-		"an entry has no time":                        {leading: []metav1.Object{deployment("x", timeless)}},
-		"an object comes out of a backup":             {leading: []metav1.Object{deployment("x", status(builtin, -1))}},
-		"a Pod's status is written":                   {leading: []metav1.Object{&corev1.Pod{ObjectMeta: meta("x", []metav1.ManagedFieldsEntry{status("kubelet", 1)})}}},
+		"people write with kubectl": {leading: []metav1.Object{
+			deployment("x", status("kubectl", 1), status("kubectl-edit", 1)), replicaSet("x-1", status("kubectl-patch", 1))}},
+		"a program whose name begins like kubectl's does": {leading: []metav1.Object{deployment("x", status("kubectlike", 1))}, deployments: 1},
+		"an autoscaler and a garbage collector write":     {leading: []metav1.Object{deployment("x", scale, spec)}},
+		"an entry has no time":                            {leading: []metav1.Object{deployment("x", timeless)}},
+		"an object comes out of a backup":                 {leading: []metav1.Object{deployment("x", status(builtin, -1))}},
+		"a Pod's status is written":                       {leading: []metav1.Object{&corev1.Pod{ObjectMeta: meta("x", []metav1.ManagedFieldsEntry{status("kubelet", 1)})}}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,14 +9,15 @@
 //
 // # Which writes count
 //
-// Those of the status, by any manager but ourselves, since this process leads: nobody else
-// has a reason to write the status of a Deployment or a ReplicaSet. The name is not looked
-// for, since the built-in loops have others where they are part of another program (such as
-// "k3s"). An autoscaler writes the subresource "scale", and so does not count.
+// Those of the status, by any manager but ourselves and kubectl, since this process leads:
+// no other program has a reason to write the status of a Deployment or a ReplicaSet. The
+// name of the built-in loops is not looked for, since it is another one where they are part
+// of another program (such as "k3s"). An autoscaler writes the subresource "scale", and so
+// does not count. Nor does kubectl: it is in a person's hand, who may write many at once.
 //
-// A loop writes again and again; what writes once or twice is a person, or a tool in a
-// person's hand, and is counted in the metric but otherwise passed over. More writes than
-// two, and two more for every minute, are a loop.
+// A loop writes again and again; what writes once or twice is another tool in a person's
+// hand, and is counted in the metric but otherwise passed over. More writes than two, and
+// two more for every minute, are a loop.
 //
 // # Since this process leads
 //

@@ -31,7 +31,7 @@ func newKind(controller, logKey string) *kind {
 		writes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "controller_manager_foreign_status_writes_total",
 			Help: "Writes of the status by another program, while this one led. " +
-				"Those of one program to one object within a second count once.",
+				"Those of one program to one object within a second count once, those of kubectl not at all.",
 			ConstLabels: prometheus.Labels{"controller": controller},
 		}),
 	}
