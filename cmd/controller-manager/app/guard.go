@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,9 @@ type guard struct {
 	tokens    kubernetes.Interface
 	access    kubernetes.Interface
 	cache     *utilcache.LRUExpireCache
+	// recheck says whether a client certificate that was good when the connection was opened
+	// is good now. nil: connections are trusted for as long as they live.
+	recheck func(shown []*x509.Certificate) error
 }
 
 // user is who sent a request.
@@ -116,6 +120,11 @@ func (g *guard) isOpen(path string) bool {
 // authenticate returns who sent the request.
 func (g *guard) authenticate(r *http.Request) (user, error) {
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		if g.recheck != nil {
+			if err := g.recheck(r.TLS.PeerCertificates); err != nil {
+				return user{}, fmt.Errorf("checking the client certificate: %w", err)
+			}
+		}
 		subject := r.TLS.VerifiedChains[0][0].Subject
 		if subject.CommonName == "" { // groups alone are nobody, as for the API server
 			return user{}, errors.New("the client certificate names no user: its subject has no common name (CN)")

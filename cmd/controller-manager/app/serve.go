@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log"
@@ -43,13 +44,20 @@ func newServer(
 	if options.SecurePort == 0 {
 		return &server{}, nil
 	}
-	secure, err := tlsConfig(options, logger)
+	authorities, err := clientAuthorities(options, logger)
+	if err != nil {
+		return nil, err
+	}
+	secure, err := tlsConfig(options, authorities, logger)
 	if err != nil {
 		return nil, err
 	}
 	guard, err := newGuard(options, config)
 	if err != nil {
 		return nil, err
+	}
+	if authorities != nil {
+		guard.recheck = func(shown []*x509.Certificate) error { return signedBy(shown, authorities.get()) }
 	}
 	address := net.JoinHostPort(options.BindAddress, strconv.Itoa(options.SecurePort))
 	listener, err := net.Listen("tcp", address)
@@ -97,7 +105,7 @@ func (s *server) run(ctx context.Context) (stop func()) {
 }
 
 // tlsConfig returns with which certificate to serve, and whose certificates to accept.
-func tlsConfig(options *Options, logger klog.Logger) (*tls.Config, error) {
+func tlsConfig(options *Options, authorities *reloading[*x509.CertPool], logger klog.Logger) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if options.TLSCertFile == "" {
 		certificate, err := selfSigned(net.ParseIP(options.BindAddress))
@@ -112,20 +120,41 @@ func tlsConfig(options *Options, logger klog.Logger) (*tls.Config, error) {
 		}
 		config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.get(), nil }
 	}
-	if options.ClientCAFile != "" {
-		pool, err := newReloading(logger, parsePool, options.ClientCAFile)
-		if err != nil {
-			return nil, fmt.Errorf("--client-ca-file: %w", err)
-		}
+	if authorities != nil {
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 		base := config.Clone()
 		config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 			current := base.Clone()
-			current.ClientCAs = pool.get()
+			current.ClientCAs = authorities.get()
 			return current, nil
 		}
 	}
 	return config, nil
+}
+
+// clientAuthorities returns whose client certificates to accept; nil: nobody's.
+func clientAuthorities(options *Options, logger klog.Logger) (*reloading[*x509.CertPool], error) {
+	if options.ClientCAFile == "" {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	authorities, err := newReloading(logger, parsePool, options.ClientCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--client-ca-file: %w", err)
+	}
+	return authorities, nil
+}
+
+// signedBy returns nil if a client certificate, the first of those shown, is signed by one of
+// the authorities and has not expired.
+func signedBy(shown []*x509.Certificate, authorities *x509.CertPool) error {
+	between := x509.NewCertPool()
+	for _, certificate := range shown[1:] {
+		between.AddCert(certificate)
+	}
+	_, err := shown[0].Verify(x509.VerifyOptions{
+		Roots: authorities, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err
 }
 
 // standardLog is for libraries that log the standard library's way. What they have to say,

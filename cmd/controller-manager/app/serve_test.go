@@ -157,8 +157,17 @@ func TestClientCertificates(t *testing.T) {
 	if _, err := with(strangers, "ann").Get(address + "/metrics"); err == nil {
 		t.Error("a certificate of another authority was accepted")
 	}
+	kept := with(clients, "ann")
+	kept.Transport.(*http.Transport).DisableKeepAlives = false
+	t.Cleanup(kept.CloseIdleConnections)
+	if code, _ := get(t, kept, address+"/metrics"); code != http.StatusForbidden {
+		t.Errorf("on a connection that is kept: got %d, want 403", code)
+	}
 	if err := os.WriteFile(caFile, strangers.pem(), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if code, body := get(t, kept, address+"/metrics"); code != http.StatusUnauthorized {
+		t.Errorf("on the same connection after the authority was changed: got %d, want 401: %s", code, body)
 	}
 	if code, _ := get(t, with(strangers, "ann"), address+"/metrics"); code != http.StatusForbidden {
 		t.Errorf("after the authority was changed: got %d, want 403", code)
