@@ -17,6 +17,8 @@ import (
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
 )
 
 const (
@@ -29,6 +31,8 @@ const (
 	// reviewsPerSecond and reviewBurst bound how much those who knock can make us ask.
 	reviewsPerSecond = 10
 	reviewBurst      = 20
+	// noAnswerEvery is the shortest time between two log lines about questions without an answer.
+	noAnswerEvery = time.Minute
 )
 
 // guard lets requests through whose sender is known and may read the path. The API server
@@ -42,7 +46,8 @@ type guard struct {
 	cache     *utilcache.LRUExpireCache
 	// recheck says whether a client certificate that was good when the connection was opened
 	// is good now. nil: connections are trusted for as long as they live.
-	recheck func(shown []*x509.Certificate) error
+	recheck  func(shown []*x509.Certificate) error
+	noAnswer flowcontrol.PassiveRateLimiter
 }
 
 // user is who sent a request.
@@ -62,7 +67,22 @@ func newGuard(options *Options, config *rest.Config) (*guard, error) {
 		tokens:    tokens,
 		access:    access,
 		cache:     utilcache.NewLRUExpireCache(maxReviews),
+		noAnswer:  newNoAnswer(),
 	}, nil
+}
+
+func newNoAnswer() flowcontrol.PassiveRateLimiter {
+	return flowcontrol.NewTokenBucketPassiveRateLimiter(float32(1/noAnswerEvery.Seconds()), 1)
+}
+
+// unanswered returns the error of a question to the API server that got no answer. It is
+// logged too, now and then: who is turned away is mostly not who can mend it.
+func (g *guard) unanswered(r *http.Request, about string, err error) error {
+	gone := r.Context().Err() != nil // who asked did not wait
+	if !gone && g.noAnswer.TryAccept() {
+		klog.FromContext(r.Context()).Error(err, "Cannot ask the API server about a user, nobody gets in meanwhile", "about", about)
+	}
+	return fmt.Errorf("asking the API server about the %s: %w", about, err)
 }
 
 // reviewClient returns a client by a kubeconfig of its own or, without one, by the main one.
@@ -144,7 +164,7 @@ func (g *guard) authenticate(r *http.Request) (user, error) {
 	review, err := g.tokens.AuthenticationV1().TokenReviews().Create(ctx,
 		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
 	if err != nil {
-		return user{}, fmt.Errorf("asking the API server about the token: %w", err)
+		return user{}, g.unanswered(r, "token", err)
 	}
 	answer := tokenAnswer{user: user(review.Status.User)}
 	if !review.Status.Authenticated {
@@ -188,7 +208,7 @@ func (g *guard) authorize(r *http.Request, user user) error {
 	review, err := g.access.AuthorizationV1().SubjectAccessReviews().Create(ctx,
 		&authorizationv1.SubjectAccessReview{Spec: spec}, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("asking the API server about the permission: %w", err)
+		return g.unanswered(r, "permission", err)
 	}
 	var refusal error
 	if !review.Status.Allowed {
