@@ -13,6 +13,7 @@
 // of the network, which has no way out; of control groups, in a group of its own that Run removes. Who
 // kills Run with SIGKILL ends all processes too, and leaves an empty group and a temporary folder.
 //
-// It works where each controller of control groups has a hierarchy of its own (version 1) and where
-// all share one (version 2); the latter has not been tried yet.
+// It is for machines where each controller of control groups has a hierarchy of its own (version 1),
+// where all steps have been seen to pass, and for those where all share one (version 2). There it
+// has been seen to start the kubelet, on a machine whose version 2 had no controllers for containers.
 package node

@@ -97,6 +97,11 @@ func newGroups(name string) (made groups, err error) {
 		if err := inherit(parent, m.now); err != nil {
 			return made, err
 		}
+		if mounted.unified {
+			if err := controlled(m.now); err != nil {
+				return made, err
+			}
+		}
 	}
 	return made, nil
 }
@@ -137,6 +142,20 @@ func inherit(parent, group string) error {
 		}
 		if err != nil {
 			return fmt.Errorf("setting up a control group: %w", err)
+		}
+	}
+	return nil
+}
+
+// controlled is an error unless a group of the unified hierarchy has what containers need.
+func controlled(group string) error {
+	controllers, err := readFile(filepath.Join(group, "cgroup.controllers"))
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"cpu", "memory", "pids"} {
+		if !slices.Contains(strings.Fields(controllers), name) {
+			return fmt.Errorf("control groups below %[1]s have no controller %[2]s, which containers need: write +%[2]s to %[1]s/cgroup.subtree_control", filepath.Dir(group), name)
 		}
 	}
 	return nil

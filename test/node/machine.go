@@ -42,7 +42,6 @@ type machine struct {
 	cluster *localcluster.Cluster
 	client  kubernetes.Interface
 	ctr     string // path of the program
-	kubelet string
 
 	restarts int               // of kube-controller-manager
 	rollouts int               // of web
@@ -132,8 +131,9 @@ func (m *machine) loadImages(ctx context.Context) error {
 	return err
 }
 
-func (m *machine) startKubelet(ctx context.Context) (err error) {
-	if m.kubelet, err = localcluster.BuildOnDemand(ctx, localcluster.Kubelet, m.options.Log); err != nil {
+func (m *machine) startKubelet(ctx context.Context) error {
+	kubelet, err := localcluster.BuildOnDemand(ctx, localcluster.Kubelet, m.options.Log)
+	if err != nil {
 		return err
 	}
 	kubeconfig, err := m.cluster.Kubeconfig("system:node:"+nodeName, "system:nodes")
@@ -142,7 +142,7 @@ func (m *machine) startKubelet(ctx context.Context) (err error) {
 	}
 	return m.launch(ctx, localcluster.Command{
 		Name: localcluster.Kubelet,
-		Path: m.kubelet,
+		Path: kubelet,
 		Args: []string{
 			"--config=" + filepath.Join(m.work, "kubelet.yaml"),
 			"--kubeconfig=" + kubeconfig,

@@ -77,6 +77,10 @@ func mountGroups() error {
 		return err
 	}
 	if mounted.unified {
+		// The kernel refuses to mount the same thing twice in one place.
+		if err := syscall.Unmount(groupsFolder, syscall.MNT_DETACH); err != nil {
+			return fmt.Errorf("hiding the control groups of the machine: %w", err)
+		}
 		if err := (mount{source: "cgroup2", target: groupsFolder, kind: "cgroup2"}).do(); err != nil {
 			return err
 		}

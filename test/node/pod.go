@@ -131,7 +131,10 @@ func (s *scene) process(ctx context.Context, name string) (process, error) {
 	for line := range strings.Lines(tasks) {
 		if fields := strings.Fields(line); fields[0] == id {
 			pid, err := strconv.Atoi(fields[1])
-			return process{pid}, err
+			if err != nil {
+				return process{}, fmt.Errorf("reading containerd's list of tasks: %w", err)
+			}
+			return process{pid}, nil
 		}
 	}
 	return process{}, fmt.Errorf("containerd has no task of container %s", id)
