@@ -135,6 +135,13 @@ func knownDifferences() []known[step] {
 			},
 		},
 		{
+			name: "growing or shrinking, not both",
+			why:  "a new size that leaves something to give makes no ReplicaSet smaller, and one that leaves something to take makes none larger; the built-in moves Pods from one to the other, from working ones to broken ones perhaps, and can add more than there are to take",
+			excuses: func(s step, d difference) bool {
+				return sizing(d) && s.scales() && s.growsAndShrinks()
+			},
+		},
+		{
 			name: "Recreate and a new size",
 			why:  "a Recreate Deployment that is given a new size while several ReplicaSets are active goes on (kubernetes#125568); the built-in does nothing in every sync from then on",
 			excuses: func(s step, d difference) bool {

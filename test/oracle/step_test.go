@@ -90,16 +90,13 @@ func (s step) untouched(d difference) bool {
 }
 
 // tellsRevision reports whether ours has given the Deployment the revision of the new
-// ReplicaSet that ours leaves, or has left it as it was where that has none.
+// ReplicaSet that ours leaves, or has left it as it was where that has none, or a former one.
 func (s step) tellsRevision(d difference) bool {
 	rs := util.FindNewReplicaSet(s.ours.deployment, s.ours.owned())
 	if rs == nil || d.object != "" || d.field != "annotation "+util.RevisionAnnotation {
 		return false
 	}
-	if revision, has := rs.Annotations[util.RevisionAnnotation]; has {
-		return d.ours == strconv.Quote(revision)
-	}
-	return s.untouched(d)
+	return s.untouched(d) || d.ours == strconv.Quote(rs.Annotations[util.RevisionAnnotation])
 }
 
 // rollsBackToLast reports whether the difference is one of what is taken over from the last
@@ -117,6 +114,25 @@ func (s step) sizesDiffer(name string) int {
 		return 0
 	}
 	return cmp.Compare(sizeOf(ours.Spec.Replicas), sizeOf(theirs.Spec.Replicas))
+}
+
+// growsAndShrinks reports whether the built-in makes a ReplicaSet larger and another one smaller,
+// and ours does only one of the two.
+func (s step) growsAndShrinks() bool {
+	ourGrows, ourShrinks := s.moves(s.ours.sets)
+	grows, shrinks := s.moves(s.theirs.sets)
+	return grows && shrinks && (!ourGrows || !ourShrinks)
+}
+
+// moves reports whether some ReplicaSet is larger than before, and whether some is smaller.
+func (s step) moves(after map[string]*appsv1.ReplicaSet) (grows, shrinks bool) {
+	for name, before := range s.before.sets {
+		if rs := after[name]; rs != nil {
+			order := cmp.Compare(sizeOf(rs.Spec.Replicas), sizeOf(before.Spec.Replicas))
+			grows, shrinks = grows || order > 0, shrinks || order < 0
+		}
+	}
+	return grows, shrinks
 }
 
 // failsToCreate reports whether the built-in could not create a new ReplicaSet that it wanted.

@@ -102,7 +102,11 @@ func (d *draft) spread(active []*appsv1.ReplicaSet) {
 
 // share is what one ReplicaSet grows (or, negative, shrinks) by: its size was a share of
 // the total allowed then, and becomes the same share of the total allowed now, but
-// never takes more than is left of the change, and stays as it is once nothing is left.
+// never takes more than is left of the change, and stays as it is once nothing is left. Where
+// there is something to give nobody shrinks, and where there is something to take nobody
+// grows, whatever an annotation from an earlier size says: that would only move Pods
+// from one to the other, working ones to a broken revision perhaps, or add far more than the
+// others can give.
 func (d *draft) share(rs *appsv1.ReplicaSet, allowed, change, left int64) int64 {
 	if left == 0 {
 		return 0
@@ -119,9 +123,9 @@ func (d *draft) share(rs *appsv1.ReplicaSet, allowed, change, left int64) int64 
 	}
 	fraction := scaled(size(rs), allowed, before) - size(rs)
 	if change > 0 {
-		return min(fraction, left)
+		return max(0, min(fraction, left))
 	}
-	return max(fraction, left)
+	return min(0, max(fraction, left))
 }
 
 // scaled returns size × allowed ÷ before, rounded half up. The factors are below 2³¹ and

@@ -62,6 +62,13 @@ func TestScalingSpreadsTheDifference(t *testing.T) {
 		"once all is given away nobody shrinks for it": {
 			deployment(10, bounds(5, 0)), sets(rs("v1", 5, 5, sizedFor(10, 15)), rs("v2", 2, 2, sizedFor(46, 51)), rs("v3", 5, 5, sizedFor(5, 10))),
 			[]string{"web-v3 5→8"}},
+		"one that somebody else made too large does not grow while others shrink": {
+			deployment(6, bounds(0, 1)), sets(rs("v1", 4, 0, sizedFor(1, 1)), rs("v2", 6, 0, sizedFor(6, 6))),
+			[]string{"web-v2 6→2"}},
+
+		"one that had its share of a larger Deployment does not shrink while others grow": {
+			deployment(4), sets(rs("v1", 2, 2, sizedFor(5, 7)), rs("v2", 2, 0, sizedFor(5, 7))),
+			[]string{"web-v2 2→3"}},
 		"a saturated new ReplicaSet needs no old ones": {
 			deployment(4), sets(rs("v1", 2, 2, sizedFor(3, 3)), rs("v2", 4, 4, sizedFor(4, 5))), []string{"web-v1 2→0"}},
 		"the largest size does not overflow": {
