@@ -115,12 +115,13 @@ func TestTheDeploymentCarriesItsRevision(t *testing.T) {
 		outcome Outcome
 		want    string
 	}{
-		"as the new ReplicaSet says":          {s, Outcome{}, "2"},
-		"or as was just written to it":        {s, Outcome{Written: []*appsv1.ReplicaSet{raised}}, "8"},
-		"or as it was just made with":         {snapshot(deployment(1)), Outcome{New: raised}, "8"},
-		"nothing while it is being deleted":   {snapshot(deployment(1, deleted), replicaSet("v2", 1, 1)), Outcome{}, ""},
-		"and none without a new ReplicaSet":   {snapshot(deployment(1)), Outcome{}, ""},
-		"nor with fenceposts that are broken": {snapshot(deployment(1, bounds("x", 1))), Outcome{}, ""},
+		"as the new ReplicaSet says":                               {s, Outcome{}, "2"},
+		"or as was just written to it":                             {s, Outcome{Written: []*appsv1.ReplicaSet{raised}}, "8"},
+		"or as it was just made with":                              {snapshot(deployment(1)), Outcome{New: raised}, "8"},
+		"nothing while it is being deleted":                        {snapshot(deployment(1, deleted), replicaSet("v2", 1, 1)), Outcome{}, ""},
+		"nor one that is about to be raised, and could not be yet": {snapshot(deployment(1), replicaSet("v2", 1, 1), replicaSet("v3", 1, 1)), Outcome{}, ""},
+		"and none without a new ReplicaSet":                        {snapshot(deployment(1)), Outcome{}, ""},
+		"nor with fenceposts that are broken":                      {snapshot(deployment(1, bounds("x", 1))), Outcome{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Status(test.s, Plan{}, test.outcome).Revision; got != test.want {

@@ -33,8 +33,8 @@ type Outcome struct {
 // Report is what the Deployment should say of itself.
 type Report struct {
 	Status appsv1.DeploymentStatus
-	// Revision is that of its new ReplicaSet; "" while there is none, or nothing but the
-	// status may be written.
+	// Revision is that of its new ReplicaSet; "" while there is none, it has not been given its
+	// own yet, or nothing but the status may be written.
 	Revision string
 	// LookAgain is after what time to look again although nothing changes; 0 if not at all.
 	LookAgain time.Duration
@@ -67,8 +67,9 @@ func Status(s Snapshot, plan Plan, outcome Outcome) Report {
 	r.failure()
 	r.status.Conditions = r.conditions.items
 	finished := Report{Status: r.status, LookAgain: r.lookAgain()}
-	// Of a Deployment that is being deleted nothing but the status is written.
-	if after.new != nil && s.Deployment.DeletionTimestamp == nil {
+	// Of a Deployment that is being deleted nothing but the status is written. And a template
+	// that has become current again has an old revision until it could be given a new one.
+	if after.new != nil && s.Deployment.DeletionTimestamp == nil && revisionOf(after.new) >= after.nextRevision() {
 		finished.Revision = after.new.Annotations[RevisionAnnotation]
 	}
 	return finished
