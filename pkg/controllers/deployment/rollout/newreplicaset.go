@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -25,10 +26,17 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 // sameTemplate reports whether two Pod templates are the same revision. They are compared
 // for meaning (nil equals empty, 1 equals 1000m), and without the hash label, which only
 // the ReplicaSet's copy carries.
+//
+// Most differ in an image, which is quickly seen.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
+	if !slices.EqualFunc(a.Spec.Containers, b.Spec.Containers, sameImage) {
+		return false
+	}
 	left, right := withoutHash(a), withoutHash(b)
 	return apiequality.Semantic.DeepEqual(&left, &right)
 }
+
+func sameImage(a, b corev1.Container) bool { return a.Image == b.Image }
 
 // IsNewReplicaSet reports whether the ReplicaSet, as it is on the API server, is
 // controlled by the Deployment and has its template: whether it is the new one.
