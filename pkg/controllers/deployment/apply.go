@@ -69,6 +69,7 @@ func (c *Controller) create(ctx context.Context, d *appsv1.Deployment, creation 
 		return fmt.Errorf("creating ReplicaSet %s: %w", wanted.Name, err)
 	case err != nil:
 		outcome.CreateErr = err
+		c.unanswered.note(keyOf(d), wanted.Name, err)
 		c.creates.Refused(d, c.clock.Now())
 		c.record(d, createFailed(wanted.Name, err))
 		return fmt.Errorf("creating ReplicaSet %s: %w", wanted.Name, err)
@@ -109,6 +110,7 @@ func (c *Controller) change(ctx context.Context, d *appsv1.Deployment, change ro
 	written, err := c.client.AppsV1().ReplicaSets(observed.Namespace).
 		Patch(ctx, observed.Name, types.MergePatchType, mergePatch(change), metav1.PatchOptions{})
 	if err != nil {
+		c.unanswered.note(keyOf(d), observed.Name, err)
 		return fmt.Errorf("changing ReplicaSet %s: %w", observed.Name, err)
 	}
 	c.freshness.Wrote(keyOf(d), replicaSetResource, written.ResourceVersion)

@@ -49,6 +49,8 @@ type Config struct {
 	Informers informers.SharedInformerFactory
 	Clock     clock.PassiveClock
 	Metrics   prometheus.Registerer
+	// Queue holds the keys of Deployments to sync; nil for one of package worker.
+	Queue worker.Queue
 }
 
 // Controller is the Deployment loop.
@@ -63,11 +65,13 @@ type Controller struct {
 	podIndexer  cache.Indexer
 	synced      []cache.InformerSynced
 
-	queue     worker.Queue
-	freshness *freshness.Tracker
-	creates   worker.Backoff // of new ReplicaSets that were refused
-	remarked  sync.Map       // by key, the remarks that were logged last
-	metrics   *metrics
+	queue      worker.Queue
+	pool       *worker.Pool
+	freshness  *freshness.Tracker
+	creates    worker.Backoff // of new ReplicaSets that were refused
+	unanswered unanswered
+	remarked   sync.Map // by key, the remarks that were logged last
+	metrics    *metrics
 
 	terminatingCount skew.TerminatingCount
 }
@@ -85,16 +89,20 @@ func New(config Config) (*Controller, error) {
 		replicaSets: replicaSets.Lister(),
 		rsIndexer:   replicaSets.Informer().GetIndexer(),
 		podIndexer:  pods.Informer().GetIndexer(),
-		queue:       worker.NewQueue("deployment"),
+		queue:       config.Queue,
 		freshness: freshness.NewTracker(map[string]freshness.Store{
 			deploymentResource: deployments.Informer().GetStore(),
 			replicaSetResource: replicaSets.Informer().GetStore(),
 		}),
 	}
+	if c.queue == nil {
+		c.queue = worker.NewQueue("deployment")
+	}
 	var err error
 	if c.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the Deployment loop: %w", err)
 	}
+	c.pool = &worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
 	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		deployments.Informer(): c.deploymentHandler(),
 		replicaSets.Informer(): c.replicaSetHandler(),
@@ -115,14 +123,20 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 		return
 	}
 	logger.V(2).Info("Deployment loop started", "workers", workers)
-	pool := worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
-	pool.Run(ctx, workers)
+	c.pool.Run(ctx, workers)
 	logger.V(2).Info("Deployment loop stopped")
 }
+
+// Next syncs the Deployment whose turn it is, as each worker of Run does over and over. It
+// is for programs that decide themselves what happens when.
+func (c *Controller) Next(ctx context.Context) { c.pool.Next(ctx) }
 
 // sync brings one Deployment one step further: observe → Decide → apply → Status.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	logger := klog.FromContext(ctx)
+	if err := c.lookUp(ctx, key); err != nil {
+		return 0, err
+	}
 	if lags := c.freshness.Behind(key); len(lags) > 0 {
 		c.metrics.waits.Inc()
 		logger.V(4).Info("Waiting for the caches to show our own writes", "lag", lags)
@@ -132,6 +146,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if apierrors.IsNotFound(err) {
 		c.freshness.Forget(key)
 		c.creates.Forget(key)
+		c.unanswered.forget(key)
 		c.remarked.Delete(key)
 		logger.V(4).Info("Deployment is gone")
 		return 0, nil

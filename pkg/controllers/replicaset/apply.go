@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"controller-manager/pkg/controllers/freshness"
 	"controller-manager/pkg/controllers/ownership"
 	"controller-manager/pkg/controllers/replicaset/scale"
 )
@@ -31,7 +32,7 @@ func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Pla
 	if rs.DeletionTimestamp != nil {
 		return scale.Outcome{}
 	}
-	if unanswered := c.inflight.deletesToRepeat(rs); len(unanswered) > 0 {
+	if unanswered := c.inflight.deletesToRepeat(rs, s.Now); len(unanswered) > 0 {
 		return c.resolveDeletes(ctx, s, unanswered)
 	}
 	switch {
@@ -48,7 +49,7 @@ func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Pla
 // have one cause nearly always, so only the first is told.
 func (c *Controller) createPods(ctx context.Context, rs *appsv1.ReplicaSet, plan scale.Plan) scale.Outcome {
 	names := c.inflight.names(rs, plan.Create)
-	created, err := creates().run(ctx, len(names), func(slot int) (bool, error) {
+	created, err := c.creating().run(ctx, len(names), func(slot int) (bool, error) {
 		return c.createPod(ctx, rs, names[slot])
 	})
 	if created > 0 {
@@ -97,7 +98,7 @@ func (c *Controller) createPod(ctx context.Context, rs *appsv1.ReplicaSet, name 
 			return false, err
 		}
 		c.inflight.taken(rs, name)
-		name = newName(rs)
+		name = c.inflight.newName(rs)
 	}
 	return false, err
 }
@@ -150,7 +151,7 @@ func (c *Controller) resolveDeletes(ctx context.Context, s scale.Snapshot, unans
 
 // deletePods deletes Pods until they are gone or one may not be deleted.
 func (c *Controller) deletePods(ctx context.Context, rs *appsv1.ReplicaSet, victims []*corev1.Pod, why string) scale.Outcome {
-	deleted, err := deletes().run(ctx, len(victims), func(slot int) (bool, error) {
+	deleted, err := c.deleting().run(ctx, len(victims), func(slot int) (bool, error) {
 		return c.deletePod(ctx, rs, victims[slot])
 	})
 	if deleted > 0 {
@@ -177,26 +178,19 @@ func (c *Controller) deletePod(ctx context.Context, rs *appsv1.ReplicaSet, pod *
 		c.record(rs, podDeleted(pod.Name))
 		logger.V(4).Info("Deleted a pod")
 		return true, nil
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		logger.V(4).Info("Did not delete a pod, it has changed or is gone", "err", err)
+	case apierrors.IsNotFound(err):
+		logger.V(4).Info("Did not delete a pod, it is gone", "err", err)
 		return false, nil
-	case refused(err):
+	case apierrors.IsConflict(err):
+		c.inflight.changed(rs, pod, c.clock.Now())
+		logger.V(4).Info("Did not delete a pod, it has changed", "err", err)
+		return false, nil
+	case freshness.Refused(err):
 		c.inflight.notDeleted(rs, pod)
 	default:
 		c.inflight.unanswered(rs, pod)
 	}
 	return false, err
-}
-
-// refused reports whether the API server said that it did not and will not do what was
-// asked. Any other error leaves open whether it was done.
-func refused(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false
-	}
-	code := status.Status().Code
-	return code >= 400 && code < 500
 }
 
 // transient reports whether a create failed for a reason that says nothing about the

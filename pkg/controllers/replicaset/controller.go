@@ -1,6 +1,7 @@
 package replicaset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,13 @@ type Config struct {
 	Informers informers.SharedInformerFactory
 	Clock     clock.PassiveClock
 	Metrics   prometheus.Registerer
+	// Queue holds the keys of ReplicaSets to sync; nil for one of package worker.
+	Queue worker.Queue
+	// AtOnce bounds how many requests of one sync are under way at once; 0 for as many as
+	// keep an API server busy.
+	AtOnce int
+	// Suffix makes the last five characters of a Pod's name; nil for random ones.
+	Suffix func() string
 }
 
 // Controller is the ReplicaSet loop.
@@ -64,10 +72,12 @@ type Controller struct {
 	synced      []cache.InformerSynced
 
 	queue     worker.Queue
+	pool      *worker.Pool
 	freshness *freshness.Tracker
 	inflight  *inflight
 	creates   worker.Backoff // of Pods that were refused
 	metrics   *metrics
+	atOnce    int
 
 	terminatingCount skew.TerminatingCount
 }
@@ -83,17 +93,25 @@ func New(config Config) (*Controller, error) {
 		replicaSets: replicaSets.Lister(),
 		rsIndexer:   replicaSets.Informer().GetIndexer(),
 		podIndexer:  pods.Informer().GetIndexer(),
-		queue:       worker.NewQueue("replicaset"),
+		queue:       config.Queue,
 		freshness: freshness.NewTracker(map[string]freshness.Store{
 			replicaSetResource: replicaSets.Informer().GetStore(),
 			podResource:        pods.Informer().GetStore(),
 		}),
 		inflight: newInflight(pods.Informer().GetStore()),
+		atOnce:   cmp.Or(config.AtOnce, widest),
+	}
+	if c.queue == nil {
+		c.queue = worker.NewQueue("replicaset")
+	}
+	if config.Suffix != nil {
+		c.inflight.suffix = config.Suffix
 	}
 	var err error
 	if c.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the ReplicaSet loop: %w", err)
 	}
+	c.pool = &worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
 	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		replicaSets.Informer(): c.replicaSetHandler(),
 		pods.Informer():        c.podHandler(),
@@ -113,10 +131,13 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 		return
 	}
 	logger.V(2).Info("ReplicaSet loop started", "workers", workers)
-	pool := worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
-	pool.Run(ctx, workers)
+	c.pool.Run(ctx, workers)
 	logger.V(2).Info("ReplicaSet loop stopped")
 }
+
+// Next syncs the ReplicaSet whose turn it is, as each worker of Run does over and over. It
+// is for programs that decide themselves what happens when.
+func (c *Controller) Next(ctx context.Context) { c.pool.Next(ctx) }
 
 // sync brings one ReplicaSet one step further: observe → Decide → apply → Status.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {

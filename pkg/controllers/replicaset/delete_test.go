@@ -125,6 +125,21 @@ func TestAPodThatHasChangedIsNotDeleted(t *testing.T) {
 	l.expectActive(0)
 }
 
+func TestADeleteThatWasAnsweredWithAConflictForNoReason(t *testing.T) {
+	l := newLoop(t, newReplicaSet(1, 2), newTestPod("a", unready), newTestPod("b"))
+	l.trouble = failing("delete pods", conflict("pods", "a")) // as a webhook may answer
+	l.syncWeb()
+	l.trouble = nil
+	l.syncWeb()
+	if diff := cmp.Diff([]string{"delete pods a"}, l.made("delete")); diff != "" {
+		t.Errorf("deletes at once (-want +got):\n%s", diff)
+	}
+	l.clock.SetTime(testNow.Add(catchUp))
+	l.syncWeb()
+	l.settle()
+	l.expectActive(1)
+}
+
 func TestAPodThatWasReleasedIsNotDeleted(t *testing.T) {
 	l := newLoop(t, newReplicaSet(1, 2), newTestPod("a"), newTestPod("b", unready))
 	l.editPod("b", func(pod *corev1.Pod) {

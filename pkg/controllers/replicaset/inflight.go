@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +28,8 @@ import (
 // cache shows another version of that Pod or none. The request carries the version as a
 // precondition, so by then it has taken effect or never will.
 type inflight struct {
-	pods cache.Store
+	pods   cache.Store
+	suffix func() string // ends the name of a Pod
 
 	mu       sync.Mutex
 	requests map[types.NamespacedName]*requests // by ReplicaSet
@@ -47,10 +49,11 @@ type requests struct {
 type deletion struct {
 	pod        *corev1.Pod // as it was when it was chosen
 	unanswered bool        // the request ended without an answer; it may or may not take effect
+	changed    time.Time   // when the answer was that the Pod has changed; zero if it was not
 }
 
 func newInflight(pods cache.Store) *inflight {
-	return &inflight{pods: pods, requests: map[types.NamespacedName]*requests{}}
+	return &inflight{pods: pods, suffix: randomSuffix, requests: map[types.NamespacedName]*requests{}}
 }
 
 // review drops what the cache shows by now, and reports whether there are deletes left to
@@ -106,10 +109,13 @@ func (f *inflight) names(rs *appsv1.ReplicaSet, count int) []string {
 	open := f.known(rs).names
 	names := slices.Clone(open[:min(count, len(open))])
 	for len(names) < count {
-		names = append(names, newName(rs))
+		names = append(names, f.newName(rs))
 	}
 	return names
 }
+
+// newName returns a name that is not open.
+func (f *inflight) newName(rs *appsv1.ReplicaSet) string { return podName(rs, f.suffix()) }
 
 // creating notes that a create under the name is about to be sent.
 func (f *inflight) creating(rs *appsv1.ReplicaSet, name string) {
@@ -163,13 +169,24 @@ func (f *inflight) unanswered(rs *appsv1.ReplicaSet, pod *corev1.Pod) {
 	f.of(rs).deletes[pod.UID] = &deletion{pod: pod, unanswered: true}
 }
 
-// deletesToRepeat returns the Pods whose delete was not answered, by name.
-func (f *inflight) deletesToRepeat(rs *appsv1.ReplicaSet) []*corev1.Pod {
+// changed notes that the answer to a delete was that the Pod is not the one any more that was
+// chosen. The cache is about to show what became of it.
+func (f *inflight) changed(rs *appsv1.ReplicaSet, pod *corev1.Pod, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.of(rs).deletes[pod.UID] = &deletion{pod: pod, changed: now}
+}
+
+// deletesToRepeat returns the Pods whose delete was not answered, by name; and those that
+// are said to have changed, but the cache has shown nothing of it for a while: a webhook may
+// give that answer about a Pod that stays as it is.
+func (f *inflight) deletesToRepeat(rs *appsv1.ReplicaSet, now time.Time) []*corev1.Pod {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var pods []*corev1.Pod
 	for _, deletion := range f.known(rs).deletes {
-		if deletion.unanswered {
+		overdue := !deletion.changed.IsZero() && now.Sub(deletion.changed) >= catchUp
+		if deletion.unanswered || overdue {
 			pods = append(pods, deletion.pod)
 		}
 	}

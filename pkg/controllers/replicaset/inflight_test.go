@@ -62,7 +62,7 @@ func TestDeletesToRepeatAreInAFixedOrder(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, pod := range f.deletesToRepeat(rs) {
+	for _, pod := range f.deletesToRepeat(rs, testNow) {
 		got = append(got, pod.Name)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

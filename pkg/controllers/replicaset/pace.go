@@ -18,10 +18,10 @@ type window struct {
 // makes each request slower.
 const widest = 64
 
-// creates starts with one request, because the first Pod of a template shows whether any can
-// be created. deletes have no such common cause to fail.
-func creates() window { return window{first: 1, most: widest} }
-func deletes() window { return window{first: widest, most: widest} }
+// creating starts with one request, because the first Pod of a template shows whether any can
+// be created. Deletes have no such common cause to fail.
+func (c *Controller) creating() window { return window{first: 1, most: c.atOnce} }
+func (c *Controller) deleting() window { return window{first: c.atOnce, most: c.atOnce} }
 
 // answer is what came of one request.
 type answer struct {

@@ -105,7 +105,7 @@ func TestNothingIsBegunOnceTheContextHasEnded(t *testing.T) {
 }
 
 func TestNoRequestsAtAll(t *testing.T) {
-	if done, err := creates().run(t.Context(), 0, nil); done != 0 || err != nil {
+	if done, err := (window{first: 1, most: widest}).run(t.Context(), 0, nil); done != 0 || err != nil {
 		t.Errorf("run = %d, %v, want 0 and no error", done, err)
 	}
 }

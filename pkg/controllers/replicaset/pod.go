@@ -36,13 +36,15 @@ func newPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
 	}
 }
 
-// newName returns a random name for a Pod of the ReplicaSet. We choose it, and not the API
-// server, so that a create whose answer is lost can be sent again: under the same name
-// it cannot make a second Pod.
-func newName(rs *appsv1.ReplicaSet) string {
+// podName returns the name for a Pod of the ReplicaSet that ends as given. We choose it, and
+// not the API server, so that a create whose answer is lost can be sent again: under the
+// same name it cannot make a second Pod.
+func podName(rs *appsv1.ReplicaSet, suffix string) string {
 	base := namePrefix(rs)
-	return base[:min(len(base), longestBase)] + rand.String(suffixLength)
+	return base[:min(len(base), longestBase)] + suffix
 }
+
+func randomSuffix() string { return rand.String(suffixLength) }
 
 // namePrefix is what the names of the ReplicaSet's Pods begin with. Every name that a
 // ReplicaSet can have gives a prefix that the API server takes, even the longest: for a

@@ -28,14 +28,14 @@ func TestNamesOfPods(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			rs := newReplicaSet(1, 0, func(rs *appsv1.ReplicaSet) { rs.Name = test.replicaSet })
-			podName := newName(rs)
-			if !regexp.MustCompile(test.name).MatchString(podName) {
-				t.Errorf("name = %q, want %s", podName, test.name)
+			name := podName(rs, randomSuffix())
+			if !regexp.MustCompile(test.name).MatchString(name) {
+				t.Errorf("name = %q, want %s", name, test.name)
 			}
-			if got := newPod(rs, podName).GenerateName; got != test.generateName {
+			if got := newPod(rs, name).GenerateName; got != test.generateName {
 				t.Errorf("generateName = %q, want %q", got, test.generateName)
 			}
-			if again := newName(rs); again == podName {
+			if again := podName(rs, randomSuffix()); again == name {
 				t.Errorf("two names are both %q", again)
 			}
 		})

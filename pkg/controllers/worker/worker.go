@@ -31,9 +31,14 @@ type Queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
 // NewQueue returns a Queue whose metrics carry the given name.
 func NewQueue(name string) Queue {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, longestRetry),
+		Retries(),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name},
 	)
+}
+
+// Retries says how long a failing key waits for its next try.
+func Retries() workqueue.TypedRateLimiter[types.NamespacedName] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, longestRetry)
 }
 
 // ErrPutOff is returned by a Sync that had to wait before it could do its work, and had
@@ -79,7 +84,7 @@ func (p *Pool) Run(ctx context.Context, workers int) {
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
-			for p.next(ctx) {
+			for p.Next(ctx) {
 			}
 		})
 	}
@@ -88,8 +93,9 @@ func (p *Pool) Run(ctx context.Context, workers int) {
 	group.Wait()
 }
 
-// next takes one key through its sync; false when there will be no more.
-func (p *Pool) next(ctx context.Context) bool {
+// Next takes one key through its sync; false when there will be no more. It waits for a key
+// as long as the queue does.
+func (p *Pool) Next(ctx context.Context) bool {
 	key, shutdown := p.Queue.Get()
 	if shutdown {
 		return false

@@ -206,7 +206,7 @@ func TestFailuresAreCounted(t *testing.T) {
 				Failed:   func() { failures++ },
 			}
 			queue.Add(key)
-			pool.next(klog.NewContext(t.Context(), klog.New(nil)))
+			pool.Next(klog.NewContext(t.Context(), klog.New(nil)))
 			if failures != test.want {
 				t.Errorf("counted %d failures, want %d", failures, test.want)
 			}
