@@ -19,7 +19,7 @@ export SOURCE_DATE_EPOCH := $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 
 # The Go modules of this repository: the product, and what only its tests need.
 # test/conformance/specs is left out: it is one file, and takes minutes to compile.
-MODULES := . localcluster test/e2e test/better test/conformance test/oracle test/deploy test/node
+MODULES := . localcluster test/e2e test/better test/conformance test/oracle test/deploy test/node test/mutants
 
 LINT    := $(CURDIR)/bin/golangci-lint run --allow-parallel-runners --config $(CURDIR)/.golangci.yml ./...
 
@@ -43,6 +43,7 @@ test: ## Everything: linters, unit tests with the race detector, end-to-end test
 	@$(STAGE) "build" $(MAKE) --no-print-directory build
 	@$(STAGE) "local cluster: build" $(MAKE) --no-print-directory cluster-build
 	@$(STAGE) "oracle" $(MAKE) --no-print-directory oracle
+	@$(STAGE) "simulation" $(MAKE) --no-print-directory sim
 	@$(STAGE) "local cluster: tests" $(MAKE) --no-print-directory cluster-test
 	@$(STAGE) "manifests" $(MAKE) --no-print-directory manifests
 	@$(STAGE) "end-to-end tests" $(MAKE) --no-print-directory e2e
@@ -122,6 +123,19 @@ cluster-test: race-needs ## Tests of the local control plane itself
 .PHONY: oracle
 oracle: ## Compare decisions with those of the built-in loops (ORACLE_SEED=n: on other cases)
 	@CGO_ENABLED=0 $(GO) test -C test/oracle -count=1 ./...
+
+# The time and the first seed of make sim.
+SIM_TIME ?= 60s
+SIM_SEED ?= 0
+CORES    := ./pkg/controllers/deployment/rollout,./pkg/controllers/replicaset/scale
+
+.PHONY: sim
+sim: ## Both loops in a simulated cluster, from many seeds (SIM_TIME=1h: longer; SIM_SEED=n: from that seed)
+	@$(GO) test ./pkg/controllers/simulation -count=1 -timeout 0 -v -run '^TestSimulation$$' -coverpkg=$(CORES) -time=$(SIM_TIME) -seed=$(SIM_SEED)
+
+.PHONY: mutants
+mutants: ## Prove that the simulation can fail: wrong changes to the program, each of which it must notice
+	@$(GO) test -C test/mutants -count=1 -timeout 2h -v ./...
 
 .PHONY: conformance
 conformance: build cluster-build bin/conformance ## Kubernetes' own tests of both kinds (CONTROLLERS=builtin: of the built-in loops)

@@ -45,5 +45,6 @@
 //	      → pods                                   pure questions about one Pod
 //	        → k8s.io/api, k8s.io/apimachinery, k8s.io/utils/dump, the standard library
 //
-// The two cores do not know each other. The linter enforces all of it.
+// The two cores do not know each other; only package simulation, which is for tests, sees both
+// loops. The linter enforces all of it.
 package controllers

@@ -1,0 +1,100 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"controller-manager/pkg/controllers/deployment/rollout"
+)
+
+// sampling is how many syncs pass between two whose decisions are looked at twice.
+const sampling = 64
+
+// decisionsSettle: a decision does not change what it is made on; and deciding anew on what
+// came of it, over and over, ends with nothing to do, and resizes no ReplicaSet up and
+// then down again or the other way round.
+func (c *checker) decisionsSettle(s *syncing) {
+	if c.samples++; c.samples%sampling != 0 || s.deployment == nil {
+		return
+	}
+	snapshot := rollout.Snapshot{Deployment: s.deployment, ReplicaSets: s.sets, Now: s.process.clock.Now(), Pods: map[types.UID][]*corev1.Pod{}}
+	for _, pod := range s.loop.caches.pods.rows {
+		snapshot.Pods[controllerOf(pod)] = append(snapshot.Pods[controllerOf(pod)], pod)
+	}
+	direction := map[string]int{}
+	for range 2*len(s.sets) + 6 {
+		kept := copied(snapshot)
+		plan, err := rollout.Decide(snapshot)
+		if err != nil {
+			c.fail("decisions settle", "Deployment %s: %v", s.deployment.Name, err)
+			return
+		}
+		if !alike(kept, snapshot) {
+			c.fail("decisions change nothing", "a decision on Deployment %s changed its input", s.deployment.Name)
+		}
+		if plan.Empty() || plan.Rollback != nil {
+			return
+		}
+		for _, ch := range plan.Change {
+			from, to, resizes := ch.Resizes()
+			if plan.Scaling {
+				continue // the rollout goes on from there, either way
+			}
+			if resizes && direction[ch.Observed.Name]*int(to-from) < 0 {
+				c.fail("decisions settle", "ReplicaSet %s is resized one way and then back, from %d to %d", ch.Observed.Name, from, to)
+			}
+			if resizes {
+				direction[ch.Observed.Name] = int(to - from)
+			}
+		}
+		snapshot.ReplicaSets = applied(snapshot.ReplicaSets, plan)
+	}
+	c.fail("decisions settle", "Deployment %s: still something to do after deciding %d times", s.deployment.Name, 2*len(s.sets)+6)
+}
+
+func alike(a, b rollout.Snapshot) bool {
+	return apiequality.Semantic.DeepEqual(a.Deployment, b.Deployment) && apiequality.Semantic.DeepEqual(a.ReplicaSets, b.ReplicaSets) &&
+		apiequality.Semantic.DeepEqual(a.Pods, b.Pods)
+}
+
+// applied returns the ReplicaSets as a plan makes them.
+func applied(sets []*appsv1.ReplicaSet, plan rollout.Plan) []*appsv1.ReplicaSet {
+	var after []*appsv1.ReplicaSet
+	for _, rs := range sets {
+		if slices.ContainsFunc(plan.Delete, func(d rollout.Deletion) bool { return d.ReplicaSet == rs }) {
+			continue
+		}
+		if i := slices.IndexFunc(plan.Change, func(ch rollout.ReplicaSetChange) bool { return ch.Observed == rs }); i >= 0 {
+			rs = plan.Change[i].Desired
+		}
+		after = append(after, rs)
+	}
+	if plan.Create != nil {
+		created := shallow(plan.Create.ReplicaSet)
+		created.UID = types.UID(fmt.Sprintf("made-%d", len(after)))
+		after = append(after, created)
+	}
+	return after
+}
+
+// copied returns a snapshot that shares nothing with the original.
+func copied(s rollout.Snapshot) rollout.Snapshot {
+	s.Deployment = s.Deployment.DeepCopy()
+	s.ReplicaSets = slices.Clone(s.ReplicaSets)
+	for i, rs := range s.ReplicaSets {
+		s.ReplicaSets[i] = rs.DeepCopy()
+	}
+	pods := map[types.UID][]*corev1.Pod{}
+	for uid, all := range s.Pods {
+		for _, pod := range all {
+			pods[uid] = append(pods[uid], pod.DeepCopy())
+		}
+	}
+	s.Pods = pods
+	return s
+}

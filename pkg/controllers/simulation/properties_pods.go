@@ -1,0 +1,103 @@
+package simulation
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"controller-manager/pkg/controllers/pods"
+)
+
+// exactPods: a Pod is created only if its ReplicaSet has too few, by what is really there,
+// lost answers, crashes and other leaders included.
+//
+// Tolerated: the loop may go by any size that the ReplicaSet has had since its cache was read;
+// and what others did since then it cannot know: Pods that another process made (one
+// that led before, whose request arrived late), and Pods whose labels or owner users changed.
+func (c *checker) exactPods(s *syncing, pod *corev1.Pod) {
+	rs := s.replicaSet
+	if rs == nil || c.world.landing {
+		return
+	}
+	count := int32(0)
+	for _, other := range c.world.server.pods.rows {
+		if belongs(other, rs) && c.couldKnow(s, other) {
+			count++
+		}
+	}
+	_, most := c.sizesSince(s.seen[1], rs)
+	if count > most {
+		c.fail("exact Pods", "ReplicaSet %s has %d Pods after %s was created, and never wanted more than %d", rs.Name, count, pod.Name, most)
+	}
+}
+
+// couldKnow reports whether the loop knows that a Pod belongs to its ReplicaSet, or should:
+// because its cache shows it or this same process made it.
+func (c *checker) couldKnow(s *syncing, pod *corev1.Pod) bool {
+	origin := c.origins[pod.UID]
+	made := origin.process == s.process.number || origin.version <= s.seen[2]
+	return made && c.touched[pod.UID] <= s.seen[2]
+}
+
+// sizesSince returns the smallest and the largest size that a ReplicaSet has had since a
+// version of the API server.
+func (c *checker) sizesSince(version int64, rs *appsv1.ReplicaSet) (least, most int32) {
+	least, most = size(rs), size(rs)
+	log := c.world.server.replicaSets.log
+	for i := len(log) - 1; i >= 0 && log[i].version > version; i-- {
+		if changed := log[i].new; changed != nil && changed.UID == rs.UID {
+			least, most = min(least, size(changed)), max(most, size(changed))
+		}
+	}
+	return least, most
+}
+
+// onlyOwnPods: no Pod is deleted but by the loop for the ReplicaSet that controls it and
+// selects it, in the version that was looked at.
+func (c *checker) onlyOwnPods(s *syncing, pod *corev1.Pod) {
+	if s.replicaSet == nil || controllerOf(pod) != s.replicaSet.UID {
+		c.fail("only own Pods", "Pod %s of %q was deleted for ReplicaSet %s", pod.Name, controllerOf(pod), s.key.Name)
+		return
+	}
+	if !matches(s.replicaSet.Spec.Selector, pod.Labels) {
+		c.fail("only own Pods", "Pod %s was deleted for ReplicaSet %s, whose selector does not match it", pod.Name, s.key.Name)
+	}
+}
+
+// noNeedlessDelete: a Pod is deleted only if there are too many, by all that the loop
+// knows: its cache, and the Pods that this process has deleted already.
+//
+// Tolerated: the loop may go by any size that the ReplicaSet has had since its cache was read.
+func (c *checker) noNeedlessDelete(s *syncing) {
+	if s.replicaSet == nil || c.world.landing {
+		return
+	}
+	left := int32(0)
+	for _, pod := range s.active {
+		if c.deleted[pod.UID] != s.process.number {
+			left++
+		}
+	}
+	if least, _ := c.sizesSince(s.seen[1], s.replicaSet); left < least {
+		c.fail("no needless delete", "ReplicaSet %s is left with %d Pods, and never wanted fewer than %d", s.key.Name, left, least)
+	}
+}
+
+// countPods returns how many Pods of a ReplicaSet are active, how many of these are ready, and
+// how many run or may run.
+func (c *checker) countPods(rs *appsv1.ReplicaSet) (active, ready, running int) {
+	for _, pod := range c.world.server.pods.rows {
+		if controllerOf(pod) != rs.UID {
+			continue
+		}
+		if belongs(pod, rs) {
+			active++
+			if pods.IsReady(pod) {
+				ready++
+			}
+		}
+		if !pods.IsTerminal(pod) {
+			running++
+		}
+	}
+	return active, ready, running
+}

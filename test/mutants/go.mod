@@ -1,0 +1,3 @@
+module controller-manager/test/mutants
+
+go 1.26.0
