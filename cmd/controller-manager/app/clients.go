@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -45,13 +46,18 @@ func newClients(options *Options, config *rest.Config, fence *leaderelection.Fen
 	return c, errors.Join(failures[:]...)
 }
 
-// forLoop returns the client that the named loop writes with.
-func (c *clients) forLoop(name string) (*kubernetes.Clientset, error) {
+// forLoop returns the client that the named loop writes with. It is an error if its service
+// account is out of reach: every sync would fail, of every object, and tell its owner so.
+func (c *clients) forLoop(ctx context.Context, name string) (*kubernetes.Clientset, error) {
 	config := rest.CopyConfig(c.config)
 	config.Timeout = answerWithin // a worker must not wait for ever for an answer that got lost
 	if c.own {
 		config = rest.AnonymousClientConfig(config)
 		tokens := newTokens(c.main.CoreV1(), name, clock.RealClock{})
+		if _, err := tokens.get(ctx); apierrors.IsForbidden(err) { // another error may pass
+			return nil, fmt.Errorf("%w; --use-service-account-credentials is for the kubeconfig of kube-controller-manager: "+
+				"leave it out with another one", err)
+		}
 		config.Wrap(tokens.transport)
 	}
 	config.Wrap(c.fence.Transport)

@@ -62,7 +62,7 @@ func TestRequestLimits(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			clients := newTestClients(t, test.args...)
-			loop, err := clients.forLoop(deploymentLoop)
+			loop, err := clients.forLoop(t.Context(), deploymentLoop)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +156,7 @@ func TestEachPurposeHasItsOwnConnection(t *testing.T) {
 	clients := newClientsOf(t, server, openFence())
 	all := []*kubernetes.Clientset{clients.main, clients.leases, clients.events}
 	for _, loop := range []string{deploymentLoop, replicaSetLoop} {
-		client, err := clients.forLoop(loop)
+		client, err := clients.forLoop(t.Context(), loop)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestTheLoopsWriteAsWhomTheyAreToldAndOnlyThroughTheFence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := newAPIServer(t)
 			clients := newClientsOf(t, server, test.fence, test.args...)
-			loop, err := clients.forLoop(replicaSetLoop)
+			loop, err := clients.forLoop(t.Context(), replicaSetLoop)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ import (
 func TestRequestsWaitForTheirTurn(t *testing.T) {
 	ask := func(ctx context.Context, t *testing.T, requests int, args ...string) (answered int) {
 		server := newAPIServer(t)
-		loop, err := newClientsOf(t, server, openFence(), args...).forLoop(deploymentLoop)
+		loop, err := newClientsOf(t, server, openFence(), args...).forLoop(t.Context(), deploymentLoop)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestTheFormatOnTheWire(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := newAPIServer(t)
 			clients := newClientsOf(t, server, openFence(), test.args...)
-			loop, err := clients.forLoop(replicaSetLoop)
+			loop, err := clients.forLoop(t.Context(), replicaSetLoop)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -172,7 +172,7 @@ func (w *work) run(ctx context.Context) error {
 		if !w.options.enabled(name) {
 			continue
 		}
-		loop, workers, err := w.loop(name)
+		loop, workers, err := w.loop(ctx, name)
 		if err != nil {
 			return fmt.Errorf("setting up %s: %w", name, err)
 		}
@@ -186,8 +186,8 @@ func (w *work) run(ctx context.Context) error {
 }
 
 // loop makes the named control loop, and says how many workers it gets.
-func (w *work) loop(name string) (loop, int, error) {
-	client, err := w.clients.forLoop(name)
+func (w *work) loop(ctx context.Context, name string) (loop, int, error) {
+	client, err := w.clients.forLoop(ctx, name)
 	if err != nil {
 		return nil, 0, err
 	}

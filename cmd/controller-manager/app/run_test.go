@@ -188,6 +188,25 @@ func TestALostLeaseEndsTheProcessWithOneLine(t *testing.T) {
 	}
 }
 
+func TestWithoutItsServiceAccountsALeaderEndsWithOneLineAndGivesTheLeaseBack(t *testing.T) {
+	server := newAPIServer(t)
+	server.refuse(func(r *http.Request) *metav1.Status {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+				Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "you may not"}
+		}
+		return nil
+	})
+	err := startProcess(t, server, "--use-service-account-credentials").end()
+	if err == nil {
+		t.Fatal("got no error")
+	}
+	isOneLine(t, oneLine(err)+"\n", "kube-system/deployment-controller", "you may not", "leave it out")
+	if holder := server.holder(); holder != "" {
+		t.Errorf("the lease is still held by %s", holder)
+	}
+}
+
 func TestWhileTheAPIServerIsAwaitedTheProcessIsAliveAndNotReady(t *testing.T) {
 	server := newAPIServer(t)
 	server.refuse(func(*http.Request) *metav1.Status {
