@@ -62,15 +62,17 @@ func TestPodsThatFailAtOnce(t *testing.T) {
 // TestAQuotaThatBecomesFree: kubernetes#98656. Pods are refused for a while; then others go.
 func TestAQuotaThatBecomesFree(t *testing.T) {
 	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
-		const size, refusals, longest = 2, 14, 30 * time.Second
+		// Waits double: after one of 20 seconds comes one of 40, or the longest.
+		const size, lately, longest = 2, 20 * time.Second, 30 * time.Second
 		s := l.NewSpace(t)
 		s.Limit(corev1.ResourcePods, size)
 		s.Create(lab.NewDeployment("others", size, lab.Image("others:1")))
 		s.Complete("others")
 		s.Create(lab.NewDeployment("web", size))
-		s.Poll("many refusals", func(context.Context) string {
-			if got := len(s.PodCreates(http.StatusForbidden)); got < refusals {
-				return fmt.Sprintf("there were %d", got)
+		s.Poll("two tries that are far apart", func(context.Context) string {
+			tries := s.PodCreates(http.StatusForbidden)
+			if n := len(tries); n < 2 || tries[n-1].Received.Sub(tries[n-2].Received) < lately {
+				return fmt.Sprintf("there were %d", n)
 			}
 			return ""
 		})
