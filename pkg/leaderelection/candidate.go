@@ -68,8 +68,9 @@ func (c *candidate) run(ctx context.Context) {
 }
 
 // released watches the lease and returns true when its holder gives it up. It returns
-// false when ctx ends or this process holds the lease. That nobody held it from the start
-// is no news: the elector has tried already.
+// false when ctx ends or this process holds the lease. That nobody holds it from the start
+// is news only if the elector has seen a holder: it was released before the watch began.
+// Otherwise it has tried already.
 func (c *candidate) released(ctx context.Context) bool {
 	held := false
 	for event := range c.events(ctx) {
@@ -77,7 +78,7 @@ func (c *candidate) released(ctx context.Context) bool {
 		case c.config.Identity:
 			return false
 		case "":
-			if held {
+			if leader := c.elector.GetLeader(); held || leader != "" && leader != c.config.Identity {
 				return true
 			}
 		default:

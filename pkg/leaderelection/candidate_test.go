@@ -46,6 +46,35 @@ func TestAStandbyActsAtOnceWhenTheLeaseIsReleased(t *testing.T) {
 	})
 }
 
+func TestALeaseThatIsReleasedBeforeItIsWatchedIsTakenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := newServer(t, nil)
+		first := start(t, api, "first", untilTold)
+		synctest.Wait()
+		watchable := make(chan struct{})
+		api.beforeWatch(func() { <-watchable })
+		var leads atomic.Bool
+		second := start(t, api, "second", func(ctx context.Context) {
+			leads.Store(true)
+			<-ctx.Done()
+		})
+		synctest.Wait() // until the standby has seen who leads
+		first.stop()
+		if err := <-first.ended; err != nil {
+			t.Error(err)
+		}
+		close(watchable)
+		synctest.Wait() // without letting time pass
+		if !leads.Load() {
+			t.Error("the standby does not lead, want it to act at once")
+		}
+		second.stop()
+		if err := <-second.ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAStandbyTakesOverFromALeaderThatVanished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := metav1.NewMicroTime(time.Now())

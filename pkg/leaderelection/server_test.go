@@ -26,6 +26,7 @@ type server struct {
 	events  *watch.Broadcaster
 	failure error
 	failing []string // verbs
+	before  func()   // called once, before the next watch begins
 }
 
 func newServer(t *testing.T, lease *coordinationv1.Lease) *server {
@@ -43,6 +44,13 @@ func (s *server) fail(err error, verbs ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failure, s.failing = err, verbs
+}
+
+// beforeWatch has something happen before the next watch begins.
+func (s *server) beforeWatch(happens func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = happens
 }
 
 // state returns the lease as it is on the server.
@@ -120,6 +128,13 @@ func (s *server) Update(_ context.Context, lease *coordinationv1.Lease, _ metav1
 }
 
 func (s *server) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
+	s.mu.Lock()
+	before := s.before
+	s.before = nil
+	s.mu.Unlock()
+	if before != nil {
+		before()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refuse("watch"); err != nil {
