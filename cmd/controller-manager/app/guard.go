@@ -44,9 +44,9 @@ type guard struct {
 	tokens    kubernetes.Interface
 	access    kubernetes.Interface
 	cache     *utilcache.LRUExpireCache
-	// recheck says whether a client certificate that was good when the connection was opened
-	// is good now. nil: connections are trusted for as long as they live.
-	recheck  func(shown []*x509.Certificate) error
+	// verify says whether a client certificate is good: with each request, since connections
+	// live long. nil: none is.
+	verify   func(shown []*x509.Certificate) error
 	noAnswer flowcontrol.PassiveRateLimiter
 }
 
@@ -137,24 +137,35 @@ func (g *guard) isOpen(path string) bool {
 	return false
 }
 
-// authenticate returns who sent the request.
+// authenticate returns who sent the request. A client certificate that is not good is no worse
+// than none: clients show what they have.
 func (g *guard) authenticate(r *http.Request) (user, error) {
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		if g.recheck != nil {
-			if err := g.recheck(r.TLS.PeerCertificates); err != nil {
-				return user{}, fmt.Errorf("checking the client certificate: %w", err)
-			}
+	nobody := errors.New("send a bearer token or a client certificate")
+	if g.verify != nil && r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		err := g.verify(r.TLS.PeerCertificates)
+		if err == nil {
+			return named(r.TLS.PeerCertificates[0])
 		}
-		subject := r.TLS.VerifiedChains[0][0].Subject
-		if subject.CommonName == "" { // groups alone are nobody, as for the API server
-			return user{}, errors.New("the client certificate names no user: its subject has no common name (CN)")
-		}
-		return user{Username: subject.CommonName, Groups: append(subject.Organization, "system:authenticated")}, nil
+		nobody = fmt.Errorf("checking the client certificate: %w", err)
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return user{}, errors.New("send a bearer token or a client certificate")
+		return user{}, nobody
 	}
+	return g.authenticateToken(r, token)
+}
+
+// named returns the user whom a client certificate names.
+func named(certificate *x509.Certificate) (user, error) {
+	subject := certificate.Subject
+	if subject.CommonName == "" { // groups alone are nobody, as for the API server
+		return user{}, errors.New("the client certificate names no user: its subject has no common name (CN)")
+	}
+	return user{Username: subject.CommonName, Groups: append(subject.Organization, "system:authenticated")}, nil
+}
+
+// authenticateToken returns who has a bearer token.
+func (g *guard) authenticateToken(r *http.Request, token string) (user, error) {
 	key := sha256.Sum256([]byte(token)) // tokens are not kept
 	if known, ok := g.cache.Get(key); ok {
 		return known.(tokenAnswer).user, known.(tokenAnswer).err

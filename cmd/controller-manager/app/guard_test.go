@@ -56,6 +56,12 @@ func newGuardWith(t *testing.T) (*guard, *reviewer) {
 	return &guard{
 		openPaths: []string{"/healthz", "/open/*"}, tokens: client, access: client,
 		cache: utilcache.NewLRUExpireCache(maxReviews), noAnswer: newNoAnswer(),
+		verify: func(shown []*x509.Certificate) error {
+			if shown[0].Subject.CommonName == "eve" {
+				return errors.New("signed by an authority that is not ours")
+			}
+			return nil
+		},
 	}, r
 }
 
@@ -70,14 +76,13 @@ func ask(g *guard, method, path, authorization string, state *tls.ConnectionStat
 	return recorder.Code
 }
 
-// shown is a connection on which a client has shown a certificate that was verified.
+// shown is a connection on which a client has shown a certificate. That of eve is not good.
 func shown(name string) *tls.ConnectionState {
-	return &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{
-		{Subject: pkix.Name{CommonName: name, Organization: []string{"team"}}}}}}
+	return &tls.ConnectionState{PeerCertificates: []*x509.Certificate{
+		{Subject: pkix.Name{CommonName: name, Organization: []string{"team"}}}}}
 }
 
 func TestGuard(t *testing.T) {
-	unverified := &tls.ConnectionState{PeerCertificates: shown("ann").VerifiedChains[0]}
 	tests := map[string]struct {
 		method, path, authorization string
 		state                       *tls.ConnectionState
@@ -96,7 +101,8 @@ func TestGuard(t *testing.T) {
 		"a client certificate says who its owner is":          {path: "/metrics", state: shown("ann"), want: 200},
 		"the owner of a certificate needs permission too":     {path: "/metrics", state: shown("bob"), want: 403},
 		"a certificate that names groups only is nobody's":    {path: "/metrics", state: shown(""), want: 401},
-		"a certificate that was not verified is nobody's":     {path: "/metrics", state: unverified, want: 401},
+		"a certificate that is not good is nobody's":          {path: "/metrics", state: shown("eve"), want: 401},
+		"a token is good beside such a certificate too":       {path: "/metrics", authorization: "Bearer good", state: shown("eve"), want: 200},
 		"a connection without a certificate is nobody's":      {path: "/metrics", state: &tls.ConnectionState{}, want: 401},
 		"a token that cannot be checked gets nobody in":       {path: "/metrics", authorization: "Bearer good", failing: "tokenreviews", want: 401},
 		"a permission that cannot be checked is not there":    {path: "/metrics", authorization: "Bearer good", failing: "subjectaccessreviews", want: 403},
@@ -220,6 +226,7 @@ func TestReviewsGoWhereTheKubeconfigsSay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			guard.verify = func([]*x509.Certificate) error { return nil }
 			const token, access = "main POST /apis/authentication.k8s.io/v1/tokenreviews", "main POST /apis/authorization.k8s.io/v1/subjectaccessreviews"
 			before := [2]int{test.tokens.seen(token), test.access.seen(access)}
 			ask(guard, http.MethodGet, "/metrics", "Bearer x", nil)

@@ -57,7 +57,7 @@ func newServer(
 		return nil, err
 	}
 	if authorities != nil {
-		guard.recheck = func(shown []*x509.Certificate) error { return signedBy(shown, authorities.get()) }
+		guard.verify = func(shown []*x509.Certificate) error { return signedBy(shown, authorities.get()) }
 	}
 	address := net.JoinHostPort(options.BindAddress, strconv.Itoa(options.SecurePort))
 	listener, err := net.Listen("tcp", address)
@@ -104,7 +104,7 @@ func (s *server) run(ctx context.Context) (stop func()) {
 	}
 }
 
-// tlsConfig returns with which certificate to serve, and whose certificates to accept.
+// tlsConfig returns with which certificate to serve, and whose certificates to ask for.
 func tlsConfig(options *Options, authorities *reloading[*x509.CertPool], logger klog.Logger) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if options.TLSCertFile == "" {
@@ -121,7 +121,7 @@ func tlsConfig(options *Options, authorities *reloading[*x509.CertPool], logger 
 		config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.get(), nil }
 	}
 	if authorities != nil {
-		config.ClientAuth = tls.VerifyClientCertIfGiven
+		config.ClientAuth = tls.RequestClientCert // the guard verifies it, with each request
 		base := config.Clone()
 		config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 			current := base.Clone()
@@ -132,7 +132,7 @@ func tlsConfig(options *Options, authorities *reloading[*x509.CertPool], logger 
 	return config, nil
 }
 
-// clientAuthorities returns whose client certificates to accept; nil: nobody's.
+// clientAuthorities returns whose client certificates are good; nil: nobody's.
 func clientAuthorities(options *Options, logger klog.Logger) (*reloading[*x509.CertPool], error) {
 	if options.ClientCAFile == "" {
 		return nil, nil //nolint:nilnil // as documented

@@ -154,8 +154,12 @@ func TestClientCertificates(t *testing.T) {
 	if code, _ := get(t, with(clients, "ann"), address+"/metrics"); code != http.StatusForbidden {
 		t.Errorf("with a certificate of the authority: got %d, want 403", code)
 	}
-	if _, err := with(strangers, "ann").Get(address + "/metrics"); err == nil {
-		t.Error("a certificate of another authority was accepted")
+	stranger := with(strangers, "ann")
+	if code, body := get(t, stranger, address+"/metrics"); code != http.StatusUnauthorized || !strings.Contains(body, "client certificate") {
+		t.Errorf("with a certificate of another authority: got %d %q, want 401 and why", code, body)
+	}
+	if code, _ := get(t, stranger, address+"/healthz"); code != http.StatusOK {
+		t.Errorf("health with a certificate of another authority: got %d, want 200", code)
 	}
 	kept := with(clients, "ann")
 	kept.Transport.(*http.Transport).DisableKeepAlives = false
