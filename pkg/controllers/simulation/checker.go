@@ -28,6 +28,7 @@ type checker struct {
 	origins map[types.UID]origin // of Pods
 	touched map[types.UID]int64  // when somebody but the loops last wrote metadata of a Pod
 	deleted map[types.UID]int    // which process deleted a Pod
+	tried   map[types.UID]int    // how often a process asked for that
 	quiet   map[types.UID]bool   // Deployments whose bounds hold for what really is there
 	samples int                  // of what is too slow to check each time
 	garbled bool                 // a user wrote revisions, or took ReplicaSets away
@@ -49,7 +50,7 @@ type origin struct {
 func newChecker(w *World) *checker {
 	return &checker{
 		world: w, sizes: map[types.UID]sizing{}, origins: map[types.UID]origin{}, touched: map[types.UID]int64{},
-		deleted: map[types.UID]int{}, quiet: map[types.UID]bool{},
+		deleted: map[types.UID]int{}, tried: map[types.UID]int{}, quiet: map[types.UID]bool{},
 	}
 }
 
@@ -94,6 +95,9 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 		if ch.old != nil {
 			c.disturbed(controllerOf(ch.old))
 		}
+		if controllerOf(ch.new) == "" {
+			clear(c.quiet) // whoever likes may adopt it
+		}
 		c.disturbed(controllerOf(ch.new))
 		c.garbled = c.garbled || ch.old != nil && (controllerOf(ch.old) != controllerOf(ch.new) || ch.new.DeletionTimestamp != nil)
 		return
@@ -108,8 +112,11 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 		c.revisionOfReplicaSetRises(ch)
 		c.observedGenerationRises(ch.old.Status.ObservedGeneration, ch.new.Status.ObservedGeneration, ch.new)
 	}
-	if by.sync.isDeployment() && by.sync.deployment != nil {
-		c.resized(by.sync, ch)
+	switch s := by.sync; {
+	case !s.isDeployment() && ch.old != nil:
+		c.countsWhatIsThere(s, ch.new)
+	case s.deployment != nil:
+		c.resized(s, ch)
 	}
 	c.boundsHoldInTruth(controllerOf(ch.new))
 }
@@ -158,6 +165,7 @@ func (c *checker) pod(by *writer, ch change[*corev1.Pod]) {
 		c.deleted[uid] = by.sync.process.number
 		c.onlyOwnPods(by.sync, ch.old)
 		c.noNeedlessDelete(by.sync)
+		c.leastUsefulFirst(by.sync, ch.old)
 	default:
 		c.oneController(ch.new)
 		c.disturbedByPod(ch)
@@ -196,7 +204,7 @@ func (c *checker) look(s *syncing) {
 	l := s.loop
 	s.now = s.process.clock.Now()
 	s.seen = [3]int64{l.caches.deployments.version(), l.caches.replicaSets.version(), l.caches.pods.version()}
-	s.deployment, s.sets, s.replicaSet, s.active = nil, nil, nil, nil
+	s.deployment, s.sets, s.replicaSet, s.active, s.terminating = nil, nil, nil, nil, nil
 	if s.isDeployment() {
 		s.deployment = s.loop.caches.deployments.get(s.key.Name)
 		if s.deployment != nil {
@@ -212,8 +220,11 @@ func (c *checker) look(s *syncing) {
 	s.replicaSet = s.loop.caches.replicaSets.get(s.key.Name)
 	if s.replicaSet != nil {
 		for _, pod := range s.loop.caches.pods.rows {
-			if belongs(pod, s.replicaSet) {
+			switch {
+			case belongs(pod, s.replicaSet):
 				s.active = append(s.active, pod)
+			case controllerOf(pod) == s.replicaSet.UID && pods.IsTerminating(pod):
+				s.terminating = append(s.terminating, pod)
 			}
 		}
 	}

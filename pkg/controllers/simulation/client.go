@@ -57,8 +57,8 @@ func send[T object](c *connection, verb, name string, do func(s *server, by *wri
 	var result, none T
 	s := c.sync
 	by, reads := &s.writer, verb == "get"
-	if reads && !s.wrote {
-		// What it asks before it writes it asks before it decides, and looks at its caches then.
+	if reads && !s.wrote && s.isDeployment() {
+		// What that loop asks before it writes it asks before it looks at its caches.
 		defer func() { c.world.check.look(s) }()
 	}
 	s.wrote = s.wrote || !reads
@@ -146,6 +146,7 @@ func (c podClient) Create(_ context.Context, pod *corev1.Pod, _ metav1.CreateOpt
 }
 
 func (c podClient) Delete(_ context.Context, name string, options metav1.DeleteOptions) error {
+	c.conn.world.check.tried[*options.Preconditions.UID]++
 	_, err := send(c.conn, "delete", name, func(s *server, by *writer) (*corev1.Pod, error) {
 		return nil, remove(s, &s.pods, by, name, *options.Preconditions, "")
 	})

@@ -50,10 +50,11 @@ type syncing struct {
 	wrote  bool // whether it has sent a write
 	wasted int  // how many writes changed nothing
 
-	deployment *appsv1.Deployment   // as the cache shows it; of the Deployment loop
-	sets       []*appsv1.ReplicaSet // those that it controls
-	replicaSet *appsv1.ReplicaSet   // as the cache shows it; of the ReplicaSet loop
-	active     []*corev1.Pod        // those that count towards its size
+	deployment  *appsv1.Deployment   // as the cache shows it; of the Deployment loop
+	sets        []*appsv1.ReplicaSet // those that it controls
+	replicaSet  *appsv1.ReplicaSet   // as the cache shows it; of the ReplicaSet loop
+	active      []*corev1.Pod        // those that count towards its size
+	terminating []*corev1.Pod        // those that it controls and that are being deleted
 
 }
 
@@ -165,9 +166,13 @@ func (s *sink) Init(klog.RuntimeInfo) {}
 // Enabled says that nothing is logged unless somebody reads it.
 func (s *sink) Enabled(level int) bool { return s.world.story != nil && level <= 4 }
 
-// Info takes a line.
-func (s *sink) Info(_ int, message string, values ...any) {
-	s.world.tell("log", "%s%s", message, inWords(append(s.values, values...)))
+// Info takes a line: what was done, or how it was decided.
+func (s *sink) Info(level int, message string, values ...any) {
+	kind := "log"
+	if level > 2 {
+		kind = "detail"
+	}
+	s.world.tell(kind, "%s%s", message, inWords(append(s.values, values...)))
 }
 
 // Error takes a line about a failure. A panic in a loop is one that nobody may overlook.

@@ -1,6 +1,10 @@
 package simulation
 
 import (
+	"slices"
+	"strconv"
+	"time"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -79,6 +83,71 @@ func (c *checker) noNeedlessDelete(s *syncing) {
 	}
 	if least, _ := c.sizesSince(s.seen[1], s.replicaSet); left < least {
 		c.fail("no needless delete", "ReplicaSet %s is left with %d Pods, and never wanted fewer than %d", s.key.Name, left, least)
+	}
+}
+
+// leastUsefulFirst: no Pod is deleted while the loop knows of one of the same ReplicaSet that is
+// of less use: one on no node, or not running, or not ready, or cheaper.
+//
+// Tolerated: when all go there is no order; a Pod that has changed unseen, or of which the API
+// server says so, cannot be deleted by the version that was seen; and a delete that was not answered is repeated for the same
+// Pod, whatever has become of the others.
+func (c *checker) leastUsefulFirst(s *syncing, victim *corev1.Pod) {
+	if s.replicaSet == nil || c.world.landing || size(s.replicaSet) == 0 || c.tried[victim.UID] > 1 {
+		return
+	}
+	for _, pod := range s.active {
+		unchanged := c.world.server.pods.get(pod.Name) == pod && c.tried[pod.UID] == 0
+		if unchanged && pod.UID != victim.UID && slices.Compare(use(pod), use(victim)) < 0 {
+			c.fail("the least useful go first", "Pod %s was deleted, and %s is of less use", victim.Name, pod.Name)
+		}
+	}
+}
+
+// use says how useful a Pod is, by one criterion after the other.
+func use(pod *corev1.Pod) []int {
+	is := func(yes bool) int {
+		if yes {
+			return 1
+		}
+		return 0
+	}
+	running := 0
+	switch pod.Status.Phase {
+	case corev1.PodUnknown:
+		running = 1
+	case corev1.PodRunning:
+		running = 2
+	}
+	cost, _ := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
+	return []int{is(pod.Spec.NodeName != ""), running, is(readiness(pod) == corev1.ConditionTrue), cost}
+}
+
+// countsWhatIsThere: the status of a ReplicaSet counts the Pods that the loop saw, and calls
+// available those that have been ready for minReadySeconds.
+func (c *checker) countsWhatIsThere(s *syncing, rs *appsv1.ReplicaSet) {
+	if s.replicaSet == nil || c.world.landing {
+		return
+	}
+	var active, ready, available, terminating int32
+	for _, pod := range s.active {
+		active++
+		if readiness(pod) == corev1.ConditionTrue {
+			ready++
+			age := s.now.Sub(pod.Status.Conditions[0].LastTransitionTime.Time)
+			if wait := s.replicaSet.Spec.MinReadySeconds; wait == 0 || age >= time.Duration(wait)*time.Second {
+				available++
+			}
+		}
+	}
+	for _, pod := range s.terminating {
+		if matches(s.replicaSet.Spec.Selector, pod.Labels) {
+			terminating++
+		}
+	}
+	if r := rs.Status; r.Replicas != active || r.ReadyReplicas != ready || r.AvailableReplicas != available || *r.TerminatingReplicas != terminating {
+		c.fail("counts what is there", "ReplicaSet %s reports %d Pods, %d ready, %d available, %d terminating; it saw %d, %d, %d, %d",
+			rs.Name, r.Replicas, r.ReadyReplicas, r.AvailableReplicas, *r.TerminatingReplicas, active, ready, available, terminating)
 	}
 }
 

@@ -24,9 +24,10 @@ func (c *checker) becomesQuiet(d *appsv1.Deployment) {
 	}
 }
 
-// strays reports whether there is a Pod without a controller, which somebody may adopt.
+// strays reports whether there is an object without a controller, which somebody may adopt.
 func (c *checker) strays() bool {
-	return slices.ContainsFunc(c.world.server.pods.rows, func(pod *corev1.Pod) bool { return controllerOf(pod) == "" })
+	return slices.ContainsFunc(c.world.server.pods.rows, func(pod *corev1.Pod) bool { return controllerOf(pod) == "" }) ||
+		slices.ContainsFunc(c.world.server.replicaSets.rows, func(rs *appsv1.ReplicaSet) bool { return controllerOf(rs) == "" })
 }
 
 // hasAllItWants reports whether all Pods of a Deployment are of its template, and as many as it
@@ -39,7 +40,7 @@ func (c *checker) hasAllItWants(d *appsv1.Deployment) bool {
 		asWanted := size(rs) == *d.Spec.Replicas && active == int(size(rs)) && ready == active
 		switch {
 		case rs.DeletionTimestamp != nil || !matches(rs.Spec.Selector, rs.Labels) || rs.Status.ObservedGeneration != rs.Generation,
-			current && !asWanted,
+			current && (found || !asWanted),
 			!current && (size(rs) > 0 || running > 0):
 			return false
 		}

@@ -34,7 +34,9 @@ func run(w *World) Result {
 	w.Schedules = 1
 	result := Result{Tally: w.Tally, Violation: w.check.violation}
 	if w.story != nil {
-		result.Story = w.story.lines
+		for _, l := range w.story.lines {
+			result.Story = append(result.Story, l.String())
+		}
 	}
 	return result
 }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,15 +12,26 @@ import (
 )
 
 // story is what happened in a world, for people to read.
-type story struct{ lines []string }
+type story struct{ lines []line }
+
+// line is one thing that happened: when, while how many requests were on their way, and of
+// what kind it is.
+type line struct {
+	at    time.Duration
+	depth int
+	kind  string
+	text  string
+}
+
+func (l line) String() string {
+	return fmt.Sprintf("%12s %s%-7s %s", l.at, strings.Repeat("  ", l.depth), l.kind, l.text)
+}
 
 // tell adds a line to the story, if somebody listens.
-func (w *World) tell(who, format string, values ...any) {
-	if w.story == nil {
-		return
+func (w *World) tell(kind, format string, values ...any) {
+	if w.story != nil {
+		w.story.lines = append(w.story.lines, line{w.clock.elapsed, w.depth, kind, fmt.Sprintf(format, values...)})
 	}
-	line := fmt.Sprintf("%8s %s%-7s %s", w.clock.elapsed, strings.Repeat("  ", w.depth), who, fmt.Sprintf(format, values...))
-	w.story.lines = append(w.story.lines, line)
 }
 
 func (w *World) tellDeployment(by *writer, c change[*appsv1.Deployment]) {
