@@ -269,7 +269,7 @@ func tales() map[string]func(*tale) {
 			s.after(3)
 			s.crash()
 			s.after(3)
-			s.handOver(0)
+			s.handOver(1)
 		},
 		"deleted in the middle": func(s *tale) {
 			s.creates(4)

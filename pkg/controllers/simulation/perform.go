@@ -112,6 +112,12 @@ func (w *World) handOver(how int) {
 	if w.process != nil {
 		w.process.fenced = true
 	}
+	behind := 0
+	if how%8 == 0 {
+		// An API server that cannot stream lists may answer the first one from a cache.
+		behind = 1 + how/8%12
+		clear(w.check.quiet)
+	}
 	w.tell("process", "process %d leads", w.processes+1)
-	w.start(0)
+	w.start(behind)
 }

@@ -118,8 +118,9 @@ func (w *World) sync(p *process, l *loop, at int) {
 	outer := l.conn.sync
 	l.conn.sync = s
 	w.check.look(s)
-	w.check.decisionsSettle(s)
+	untouched := w.check.remember(s)
 	l.next(p.ctx)
+	untouched()
 	l.conn.sync = outer
 	w.Events++
 	w.Syncs++

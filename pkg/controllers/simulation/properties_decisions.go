@@ -15,13 +15,35 @@ import (
 // sampling is how many syncs pass between two whose decisions are looked at twice.
 const sampling = 64
 
+// remember looks at some of the syncs twice. It returns what is to be called after the sync.
+func (c *checker) remember(s *syncing) (untouched func()) {
+	if c.samples++; c.samples%sampling != 0 {
+		return func() {}
+	}
+	if s.deployment != nil {
+		c.decisionsSettle(s)
+	}
+	return c.cachesAreLeftAlone(s)
+}
+
+// cachesAreLeftAlone: a sync changes nothing of what its caches hold, which the other loop and
+// the next sync share.
+func (c *checker) cachesAreLeftAlone(s *syncing) func() {
+	seen := rollout.Snapshot{
+		Deployment: s.deployment, ReplicaSets: append(slices.Clone(s.sets), s.replicaSet), Pods: map[types.UID][]*corev1.Pod{"": s.active},
+	}
+	kept := copied(seen)
+	return func() {
+		if !alike(kept, seen) {
+			c.fail("caches are left alone", "a sync of the %s for %s changed what its cache holds", s.loop.name, s.key.Name)
+		}
+	}
+}
+
 // decisionsSettle: a decision does not change what it is made on; and deciding anew on what
 // came of it, over and over, ends with nothing to do, and resizes no ReplicaSet up and
 // then down again or the other way round.
 func (c *checker) decisionsSettle(s *syncing) {
-	if c.samples++; c.samples%sampling != 0 || s.deployment == nil {
-		return
-	}
 	snapshot := rollout.Snapshot{Deployment: s.deployment, ReplicaSets: s.sets, Now: s.process.clock.Now(), Pods: map[types.UID][]*corev1.Pod{}}
 	for _, pod := range s.loop.caches.pods.rows {
 		snapshot.Pods[controllerOf(pod)] = append(snapshot.Pods[controllerOf(pod)], pod)
@@ -91,8 +113,9 @@ func copied(s rollout.Snapshot) rollout.Snapshot {
 	}
 	pods := map[types.UID][]*corev1.Pod{}
 	for uid, all := range s.Pods {
-		for _, pod := range all {
-			pods[uid] = append(pods[uid], pod.DeepCopy())
+		pods[uid] = slices.Clone(all)
+		for i, pod := range all {
+			pods[uid][i] = pod.DeepCopy()
 		}
 	}
 	s.Pods = pods
