@@ -132,7 +132,9 @@ func (c *Controller) findPod(ctx context.Context, rs *appsv1.ReplicaSet, name st
 // asked whether the Pod is there unchanged, and then the delete has not happened and
 // the ReplicaSet goes on with it.
 func (c *Controller) resolveDeletes(ctx context.Context, s scale.Snapshot, unanswered []*corev1.Pod) scale.Outcome {
-	if surplus := s.Surplus(); surplus > 0 {
+	// Those that were answered, and that the cache does not show yet, are among its surplus.
+	made := c.inflight.deletes(s.ReplicaSet) - len(unanswered)
+	if surplus := s.Surplus() - made; surplus > 0 {
 		return c.deletePods(ctx, s.ReplicaSet, unanswered[:min(surplus, len(unanswered))], "the API server did not say what became of an earlier delete")
 	}
 	for _, pod := range unanswered {

@@ -224,6 +224,25 @@ func TestADeleteWithoutAnAnswerIsRepeatedForTheSamePod(t *testing.T) {
 	}
 }
 
+func TestAnUnansweredDeleteIsNotRepeatedForPodsThatHaveGoneAlready(t *testing.T) {
+	l := newLoop(t, newReplicaSet(0, 3), newTestPod("a"), newTestPod("b"), newTestPod("c"))
+	l.trouble = func(r request) trouble {
+		if r.verb == "delete" && r.name == "c" {
+			return trouble{err: timeout()}
+		}
+		return trouble{}
+	}
+	l.failWeb("request did not complete")
+	l.trouble = nil
+	// The cache still shows three; two are wanted now, and one is left.
+	l.editReplicaSet("web", func(rs *appsv1.ReplicaSet) { *rs.Spec.Replicas = 2 })
+	l.catchUpReplicaSets()
+	l.syncWeb()
+	l.expectActive(1)
+	l.settle()
+	l.expectActive(2)
+}
+
 func TestNothingIsRepeatedForAReplicaSetThatIsBeingDeleted(t *testing.T) {
 	l := newLoop(t, newReplicaSet(1, 2), newTestPod("a", unready), newTestPod("b"))
 	l.trouble = failing("delete pods", timeout())

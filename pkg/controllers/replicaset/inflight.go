@@ -177,6 +177,13 @@ func (f *inflight) changed(rs *appsv1.ReplicaSet, pod *corev1.Pod, now time.Time
 	f.of(rs).deletes[pod.UID] = &deletion{pod: pod, changed: now}
 }
 
+// deletes returns how many deletes for the ReplicaSet have not been seen yet.
+func (f *inflight) deletes(rs *appsv1.ReplicaSet) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.known(rs).deletes)
+}
+
 // deletesToRepeat returns the Pods whose delete was not answered, by name; and those that
 // are said to have changed, but the cache has shown nothing of it for a while: a webhook may
 // give that answer about a Pod that stays as it is.
