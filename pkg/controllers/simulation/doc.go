@@ -2,9 +2,14 @@
 // every event that what must hold does hold. It is only for tests: the program does not import
 // it.
 //
-//	make sim                  a minute of it, on all processors; SIM_TIME=1h, SIM_SEED=n
-//	make mutants              small wrong changes to the program, each of which must be noticed
-//	go test ./pkg/controllers/simulation -run TestReplay -v -seed=n     the story of one seed
+//	make sim       a minute of it, on all processors; SIM_TIME=1h, SIM_SEED=n
+//	make mutants   small wrong changes to the program, each of which must be noticed
+//
+//	go test ./pkg/controllers/simulation -run TestReplay -v -seed=n           the story of one seed
+//	go test ./pkg/controllers/simulation -run TestReplay -v -file=f.schedule  or of a file
+//	go test ./pkg/controllers/simulation -run TestGolden -update              the golden stories anew
+//	go test ./pkg/controllers/simulation -run TestExhaustive -v               all states of a small rollout
+//	go test ./pkg/controllers/simulation -fuzz FuzzSchedule                   schedules by Go's fuzzer
 //
 // # What runs
 //
@@ -45,5 +50,12 @@
 // have their own arithmetic.
 //
 // A schedule that violates one is shrunk to the actions that matter, and its story is told
-// (story.go). Such a schedule is kept in testdata/found, with what was wrong.
+// (story.go). Such a schedule is kept in testdata/found; TestFound says what was wrong.
+//
+// # What else looks at the same
+//
+// TestGolden tells the stories of rollouts that people know, step by step with the reason of each,
+// so that a change of behavior is seen as a change of a story. TestExhaustive leaves nothing
+// to chance: for up to three replicas and every pair of fenceposts it visits all states that a
+// rollout can be in, in a model (model_test.go) that has both cores and little else.
 package simulation

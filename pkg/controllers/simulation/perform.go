@@ -1,6 +1,10 @@
 package simulation
 
-import "time"
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
 
 // round lets everything go on a little: the caches read all, each loop works on what waits,
 // and each Pod gets a step further.
@@ -84,7 +88,14 @@ func (w *World) wish(which, how int) {
 
 func (w *World) create(which, how int) {
 	app := [2]string{"web", "api"}[which/7%2]
-	_, err := create(w.server, &w.server.deployments, &w.user, newDeployment(app, image(how%goodImages), int32(how/7%7)))
+	d := newDeployment(app, image(how%goodImages), int32(how/7%7))
+	switch which / 14 % 4 {
+	case 1:
+		d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+	case 2:
+		d.Spec.Strategy = rolling(fencepost(which/56), fencepost(which/336))
+	}
+	_, err := create(w.server, &w.server.deployments, &w.user, d)
 	if err != nil {
 		w.tell("user", "cannot create the Deployment: %v", err)
 	}

@@ -74,7 +74,7 @@ func Generate(seed uint64) []Action {
 		g.faults[i] = g.IntN(2) == 0
 	}
 
-	schedule := []Action{{Op: opCreate, A: 0, B: uint16(g.IntN(1 << 16))}, {Op: opStart}}
+	schedule := []Action{{Op: opCreate, A: uint16(g.IntN(1 << 16)), B: uint16(g.IntN(1 << 16))}, {Op: opStart}}
 	for range 40 + g.IntN(300) {
 		schedule = append(schedule, g.action())
 	}
@@ -96,6 +96,10 @@ func (g *generator) action() Action {
 	case opUser:
 		for !g.wishes[int(a.A)%numberOfWishes] && g.IntN(8) > 0 {
 			a.A = uint16(g.Uint32())
+		}
+		if g.IntN(3) == 0 {
+			a.A -= a.A % numberOfWishes // the first of them scales, the second begins a rollout
+			a.A += uint16(g.IntN(2))
 		}
 	case opFault:
 		for !g.faults[int(a.A)%int(numberOfFaults)] && g.IntN(8) > 0 {

@@ -90,6 +90,8 @@ func TestFound(t *testing.T) {
 			the change to appear, without end, and made and deleted nothing any more.`,
 		"a revision is reported that is not there yet": `After a rollback the new revision could not be written to the ReplicaSet, and the Deployment's own revision
 			went back to that of long ago.`,
+		"an unanswered delete is repeated although enough have gone": `A ReplicaSet was scaled down, and of its deletes one was not answered. When it was
+			scaled up again that one was repeated, since the cache still showed the Pods whose deletes had been answered.`,
 	}
 	files, err := filepath.Glob("testdata/found/*.schedule")
 	if err != nil || len(files) != len(tests) {
