@@ -7,7 +7,7 @@
 //
 //	go test ./pkg/controllers/simulation -run TestReplay -v -seed=n           the story of one seed
 //	go test ./pkg/controllers/simulation -run TestReplay -v -file=f.schedule  or of a file
-//	go test ./pkg/controllers/simulation -run TestGolden -update              the golden stories anew
+//	go test ./pkg/controllers/simulation -run TestStories -update             the golden stories anew
 //	go test ./pkg/controllers/simulation -run TestExhaustive -v               all states of a small rollout
 //	go test ./pkg/controllers/simulation -fuzz FuzzSchedule                   schedules by Go's fuzzer
 //
@@ -54,8 +54,10 @@
 //
 // # What else looks at the same
 //
-// TestGolden tells the stories of rollouts that people know, step by step with the reason of each,
-// so that a change of behavior is seen as a change of a story. TestExhaustive leaves nothing
+// TestStories plays rollouts that people know, from the first one to a leader that dies in the
+// middle, on a stage (stage.go): a world in which nothing lags and every Pod takes its time. What
+// happens is told as a tale (tale.go), step by step with the reason of each, and kept in
+// testdata/stories, so that a change of behavior is seen as a change of a story. TestExhaustive leaves nothing
 // to chance: for up to three replicas and every pair of fenceposts it visits all states that a
 // rollout can be in, in a model (model_test.go) that has both cores and little else.
 package simulation

@@ -98,10 +98,14 @@ func (w *World) loop(p *process, name string, create func(*loop) (func(context.C
 	return l
 }
 
-// suffix ends the name of a Pod. Now and then it is one that was used before.
+// suffix ends the name of a Pod. Now and then it is one that was used before, but not in a
+// plain world.
 func (w *World) suffix() string {
 	w.names++
 	n := w.names
+	if w.plain {
+		return fmt.Sprintf("%05d", n)
+	}
 	if n%16 == 0 {
 		n -= 5
 	}
@@ -143,7 +147,11 @@ func (unmeasured) MustRegister(...prometheus.Collector) {}
 type recorder struct{ world *World }
 
 // Event is told in the story.
-func (r recorder) Event(_ runtime.Object, _, reason, message string) {
+func (r recorder) Event(_ runtime.Object, kind, reason, message string) {
+	if t := r.world.tale(); t != nil {
+		t.event(kind, reason, message)
+		return
+	}
 	r.world.tell("event", "%s: %s", reason, message)
 }
 
@@ -167,19 +175,24 @@ func (s *sink) Init(klog.RuntimeInfo) {}
 // Enabled says that nothing is logged unless somebody reads it.
 func (s *sink) Enabled(level int) bool { return s.world.story != nil && level <= 4 }
 
-// Info takes a line: what was done, or how it was decided.
+// Info takes a line.
 func (s *sink) Info(level int, message string, values ...any) {
-	kind := "log"
-	if level > 2 {
-		kind = "detail"
+	values = append(append([]any{}, s.values...), values...)
+	if t := s.world.tale(); t != nil {
+		t.logged(level, message, values)
+		return
 	}
-	s.world.tell(kind, "%s%s", message, inWords(append(s.values, values...)))
+	s.world.tell("log", "%s%s", message, inWords(values))
 }
 
 // Error takes a line about a failure. A panic in a loop is one that nobody may overlook.
 func (s *sink) Error(err error, message string, values ...any) {
 	if message == "Sync panicked" {
 		s.world.check.fail("no panic", "%s%s", message, inWords(values))
+	}
+	if t := s.world.tale(); t != nil {
+		t.does("%s: %v", message, err)
+		return
 	}
 	if s.world.story != nil {
 		s.world.tell("log", "%s: %v%s", message, err, inWords(append(s.values, values...)))

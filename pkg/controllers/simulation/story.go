@@ -11,8 +11,20 @@ import (
 	"controller-manager/pkg/controllers/deployment/rollout"
 )
 
-// story is what happened in a world, for people to read.
-type story struct{ lines []line }
+// story is what happened in a world, for people to read: line by line, for who looks for a
+// fault, or as a tale for who wants to know what the loops do.
+type story struct {
+	lines []line
+	tale  *tale // nil for a story line by line
+}
+
+// tale returns the story if it is told as a tale; nil if not.
+func (w *World) tale() *tale {
+	if w.story == nil {
+		return nil
+	}
+	return w.story.tale
+}
 
 // line is one thing that happened: when, while how many requests were on their way, and of
 // what kind it is.
@@ -29,12 +41,20 @@ func (l line) String() string {
 
 // tell adds a line to the story, if somebody listens.
 func (w *World) tell(kind, format string, values ...any) {
-	if w.story != nil {
+	switch t := w.tale(); {
+	case w.story == nil:
+	case t != nil:
+		t.said(kind, fmt.Sprintf(format, values...))
+	default:
 		w.story.lines = append(w.story.lines, line{w.clock.elapsed, w.depth, kind, fmt.Sprintf(format, values...)})
 	}
 }
 
 func (w *World) tellDeployment(by *writer, c change[*appsv1.Deployment]) {
+	if t := w.tale(); t != nil {
+		t.deployment(by, c)
+		return
+	}
 	if w.story == nil {
 		return
 	}
@@ -47,6 +67,10 @@ func (w *World) tellDeployment(by *writer, c change[*appsv1.Deployment]) {
 }
 
 func (w *World) tellReplicaSet(by *writer, c change[*appsv1.ReplicaSet]) {
+	if t := w.tale(); t != nil {
+		t.replicaSet(by, c)
+		return
+	}
 	if w.story == nil {
 		return
 	}
@@ -60,6 +84,10 @@ func (w *World) tellReplicaSet(by *writer, c change[*appsv1.ReplicaSet]) {
 }
 
 func (w *World) tellPod(by *writer, c change[*corev1.Pod]) {
+	if t := w.tale(); t != nil {
+		t.pod(by, c)
+		return
+	}
 	if w.story == nil {
 		return
 	}

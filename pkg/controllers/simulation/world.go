@@ -23,6 +23,7 @@ type World struct {
 	inFlight  []func() error
 	trouble   ahead // the fault
 	between   ahead // how many actions happen meanwhile
+	plain     bool  // nothing unlikely happens by itself
 	landing   bool  // a request is carried out that its sender has given up on
 	processes int
 	names     uint32 // of Pods that were thought of
