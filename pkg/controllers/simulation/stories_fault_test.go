@@ -47,6 +47,12 @@ func faultStories() []golden {
 			ends:  complete("v2", 2),
 		},
 		{
+			name:  "a request arrives late",
+			shows: "A patch hangs in the network and the loop gives up on it. When it arrives after all, what it was decided on has changed, and the API server refuses it by its resourceVersion.",
+			steps: []step{given(web(4, "maxSurge 25%, maxUnavailable 25%")), passes(time.Minute), sets("v2"), meets(late, 1), passes(time.Second), arrives()},
+			ends:  complete("v2", 4),
+		},
+		{
 			name:  "the leader dies in the middle of a step",
 			shows: "The process dies after it has made the new ReplicaSet and before it has shrunk the old one. The next leader sees what is there and goes on: nothing is written down but the objects.",
 			steps: []step{given(web(10, "maxSurge 25%, maxUnavailable 25%")), passes(time.Minute), sets("v2"), meets(crashBefore, 1), passes(15 * time.Second), leads()},

@@ -15,7 +15,7 @@ func ownershipStories() []golden {
 		{
 			name:  "a ReplicaSet without a Deployment",
 			shows: "A ReplicaSet works alone: it keeps the number of its Pods, and knows no rollouts.",
-			steps: []step{createsReplicaSet(2), passes(time.Minute), deletesPod("alone-a"), passes(time.Minute), scalesReplicaSet(3)},
+			steps: []step{createsReplicaSet(2), passes(time.Minute), deletesPod("alone-a"), passes(time.Minute), scalesReplicaSet("alone", 3)},
 			ends:  running(3),
 		},
 		{
@@ -84,8 +84,23 @@ func ownershipStories() []golden {
 			ends: all(kept(0), running(0)),
 		},
 		{
+			name:  "somebody scales a ReplicaSet by hand",
+			shows: "A ReplicaSet belongs to its Deployment: another size than the Deployment's is put back.",
+			steps: []step{given(web(2, "maxSurge 25%, maxUnavailable 25%")), passes(time.Minute), scalesReplicaSet("v1", 4)},
+			ends:  all(complete("v1", 2), sized("v1", 2)),
+		},
+		{
+			name:  "somebody deletes the ReplicaSet",
+			shows: "The Deployment makes it again under the same name as soon as it is gone; the garbage collector stops the old Pods. The bounds cannot help here.",
+			steps: []step{given(web(2, "maxSurge 25%, maxUnavailable 25%")), passes(time.Minute), func(s *stage) {
+				_ = remove(s.server, &s.server.replicaSets, &s.user, s.named("v1").Name, metav1.Preconditions{}, metav1.DeletePropagationBackground)
+				s.tale.tells("user", "deletes ReplicaSet web-v1")
+			}},
+			ends: all(complete("v1", 2), kept(1)),
+		},
+		{
 			name:  "no old revision is kept",
-			shows: "With revisionHistoryLimit 0 the old ReplicaSet goes as soon as the rollout is complete and its Pods are gone. There is no undo.",
+			shows: "With revisionHistoryLimit 0 the old ReplicaSet goes as soon as the rollout is complete; a Pod of it that is still stopping is not waited for. There is no undo.",
 			steps: []step{given(web(1, "maxSurge 1, maxUnavailable 0, revisionHistoryLimit 0", within("1", "0"), func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = number(0) })),
 				passes(time.Minute), sets("v2")},
 			ends: all(complete("v2", 1), kept(1)),
@@ -118,13 +133,13 @@ func createsReplicaSet(replicas int) step {
 	}
 }
 
-func scalesReplicaSet(replicas int) step {
+func scalesReplicaSet(label string, replicas int) step {
 	return func(s *stage) {
-		rs := s.named("alone")
+		rs := s.named(label)
 		scaled := shallow(rs)
 		scaled.Spec.Replicas = number(replicas)
 		s.writeReplicaSet(rs, scaled)
-		s.tale.tells("user", fmt.Sprintf("scales ReplicaSet alone to %d", replicas))
+		s.tale.tells("user", fmt.Sprintf("scales ReplicaSet %s to %d", s.tale.names.plain(rs.Name), replicas))
 	}
 }
 

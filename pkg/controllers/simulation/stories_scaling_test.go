@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"math"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -69,6 +70,27 @@ func scalingStories() []golden {
 			steps: []step{given(web(4, "maxSurge 1, maxUnavailable 0", within("1", "0"))), passes(time.Minute), sets("broken"), passes(30 * time.Second), begins("a rollout of 4 Pods to an image that is broken; maxSurge 1, maxUnavailable 0"),
 				edits("sets maxUnavailable to 2", within("1", "2"))},
 			ends: all(sized("v1", 2), sized("broken", 3), reports(appsv1.DeploymentProgressing, rollout.ReasonDeadlineExceeded)),
+		},
+		{
+			name:  "change what is no template",
+			shows: "A new minReadySeconds and a new annotation of the Deployment go to its ReplicaSet, without a new revision and without a Pod being replaced.",
+			steps: []step{given(web(2, "maxSurge 25%, maxUnavailable 25%")), passes(time.Minute),
+				edits("sets minReadySeconds to 10 and annotates web", func(d *appsv1.Deployment) {
+					d.Spec.MinReadySeconds = 10
+					d.Annotations = merged(d.Annotations, map[string]string{"note": "steady"})
+				})},
+			ends: all(complete("v1", 2), atRevision("v1", "1"), func(s *stage) string {
+				if rs := s.named("v1"); rs.Annotations["note"] != "steady" || rs.Spec.MinReadySeconds != 10 {
+					return "the ReplicaSet does not have them"
+				}
+				return ""
+			}),
+		},
+		{
+			name:  "no deadline",
+			shows: "With progressDeadlineSeconds at its highest value there is no deadline, and no condition Progressing: a broken rollout is not told from a slow one.",
+			steps: []step{given(web(2, "maxSurge 1, maxUnavailable 0, progressDeadlineSeconds 2147483647", within("1", "0"), deadline(math.MaxInt32))), passes(time.Minute), sets("broken")},
+			ends:  all(reports(appsv1.DeploymentProgressing, ""), reports(appsv1.DeploymentAvailable, rollout.ReasonAvailable), sized("v1", 2), sized("broken", 1)),
 		},
 		{
 			name:  "change to Recreate and scale in the middle",

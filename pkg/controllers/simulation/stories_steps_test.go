@@ -190,3 +190,15 @@ func leads() step {
 		s.tale.tells("process", fmt.Sprintf("process %d leads, and knows what the API server has", s.processes))
 	}
 }
+
+// arrives lets a request arrive that its sender has given up on.
+func arrives() step {
+	return func(s *stage) {
+		before := s.server.version
+		s.land(0)
+		if s.server.version == before {
+			s.tale.does("the API server refuses it")
+		}
+		s.tale.synced("network")
+	}
+}
