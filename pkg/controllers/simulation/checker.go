@@ -88,8 +88,8 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 		c.shrinksToNothing(by, ch.old)
 		if by.sync == nil {
 			c.disturbed(controllerOf(ch.old))
-			c.garbled = true
 		}
+		c.garbled = c.garbled || by.sync == nil || c.wasLast(ch.old)
 		return
 	case by.sync == nil:
 		if ch.old != nil {
@@ -135,10 +135,12 @@ func (c *checker) resized(s *syncing, ch change[*appsv1.ReplicaSet]) {
 				c.surgeIsKept(s, ch.new)
 			}
 		case to > from:
+			s.grew = true
 			c.oldNeverGrows(s, ch.new, from)
 			c.thereAndBack(ch)
 			c.surgeIsKept(s, ch.new)
 		case to < from:
+			s.shrank = true
 			c.availabilityIsKept(s, ch)
 		}
 	}
@@ -240,6 +242,7 @@ func (c *checker) afterSync(s *syncing) {
 	if s.wasted > 0 {
 		c.fail("no write is wasted", "the %s wrote for %s what was there already", s.loop.name, s.key.Name)
 	}
+	c.scalingGoesOneWay(s)
 }
 
 // wished notes what a user is about to do.

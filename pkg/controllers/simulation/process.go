@@ -47,8 +47,9 @@ type syncing struct {
 	now     time.Time // by its clock, when it looked at its caches
 	seen    [3]int64  // the versions that its caches had read: Deployments, ReplicaSets, Pods
 
-	wrote  bool // whether it has sent a write
-	wasted int  // how many writes changed nothing
+	wrote        bool // whether it has sent a write
+	wasted       int  // how many writes changed nothing
+	grew, shrank bool // whether it made some ReplicaSet larger, and some smaller
 
 	deployment  *appsv1.Deployment   // as the cache shows it; of the Deployment loop
 	sets        []*appsv1.ReplicaSet // those that it controls

@@ -3,6 +3,7 @@ package simulation
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"strconv"
 
 	"controller-manager/pkg/controllers/deployment/rollout"
 	"controller-manager/pkg/controllers/pods"
@@ -57,6 +58,7 @@ func (c *checker) deploymentIsWhereItShouldBe(d *appsv1.Deployment) {
 		c.fail(property, "Deployment %s is still there", d.Name)
 	}
 	if d.Spec.Paused {
+		c.pausedIsScaled(d, sets)
 		return
 	}
 	if _, asked := d.Annotations[rollout.RollbackAnnotation]; asked {
@@ -82,6 +84,20 @@ func (c *checker) deploymentIsWhereItShouldBe(d *appsv1.Deployment) {
 		c.fail(property, "Deployment %s asks for %d Pods, and at most %d may be", d.Name, sizes, most)
 	case image != brokenImage && image != crashImage:
 		c.isComplete(d, current, sets)
+	}
+}
+
+// pausedIsScaled: also a paused Deployment follows its size.
+//
+// Tolerated: Recreate in mid-rollout has nothing to share a size out over.
+func (c *checker) pausedIsScaled(d *appsv1.Deployment, sets []*appsv1.ReplicaSet) {
+	if d.Spec.Strategy.RollingUpdate == nil || c.garbled {
+		return
+	}
+	for _, rs := range sets {
+		if sized := rs.Annotations[rollout.DesiredReplicasAnnotation]; size(rs) > 0 && sized != strconv.Itoa(int(*d.Spec.Replicas)) {
+			c.fail("eventually stable", "ReplicaSet %s is sized for %s, and the paused Deployment %s wants %d", rs.Name, sized, d.Name, *d.Spec.Replicas)
+		}
 	}
 }
 

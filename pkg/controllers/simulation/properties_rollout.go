@@ -87,6 +87,14 @@ func isScaling(s *syncing) bool {
 	return false
 }
 
+// scalingGoesOneWay: where a new size is shared out, ReplicaSets grow or shrink, not both: that
+// would only move Pods from one to the other.
+func (c *checker) scalingGoesOneWay(s *syncing) {
+	if s.grew && s.shrank && isScaling(s) {
+		c.fail("scaling goes one way", "Deployment %s has a new size, and some ReplicaSets grew and some shrank", s.key.Name)
+	}
+}
+
 // oldNeverGrows: a rollout never makes an old ReplicaSet larger.
 //
 // Tolerated: a new size of the Deployment is shared out among all that are active.
@@ -150,11 +158,22 @@ func (c *checker) revisionOfReplicaSetRises(ch change[*appsv1.ReplicaSet]) {
 
 // revisionOfDeploymentRises: the loops only raise the revision of a Deployment.
 //
-// Tolerated: users who write revisions or take ReplicaSets away.
+// Tolerated: users who write revisions or take ReplicaSets away; and a paused Deployment whose
+// history limit is 0 forgets all of them, so that the next one is the first again.
 func (c *checker) revisionOfDeploymentRises(ch change[*appsv1.Deployment]) {
 	if before, after := revision(ch.old.Annotations), revision(ch.new.Annotations); after < before && !c.garbled {
 		c.fail("revisions only rise", "that of Deployment %s went from %d to %d", ch.new.Name, before, after)
 	}
+}
+
+// wasLast reports whether no ReplicaSet of a higher revision is left.
+func (c *checker) wasLast(gone *appsv1.ReplicaSet) bool {
+	for _, rs := range c.setsOf(controllerOf(gone)) {
+		if revision(rs.Annotations) > revision(gone.Annotations) {
+			return false
+		}
+	}
+	return true
 }
 
 func revision(annotations map[string]string) int {

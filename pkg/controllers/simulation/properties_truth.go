@@ -13,13 +13,14 @@ import (
 
 // A Deployment is quiet from when its rollout is complete, in truth and not only by the status,
 // for as long as users change nothing but its template (and what does not matter), and no Pod
-// is lost. A quiet Deployment's bounds hold at every moment for the Pods that are really
+// is lost, and no clock jumps. A quiet Deployment's bounds hold at every moment for the Pods that are really
 // there, whatever caches, answers, processes and clocks do.
 
 // becomesQuiet looks whether a Deployment is where it should be.
 func (c *checker) becomesQuiet(d *appsv1.Deployment) {
-	reported := d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedReplicas == *d.Spec.Replicas && d.DeletionTimestamp == nil
-	if reported && c.world.seen() && len(c.world.inFlight) == 0 && !c.strays() && c.hasAllItWants(d) {
+	wanted, status := *d.Spec.Replicas, d.Status
+	reported := status.ObservedGeneration == d.Generation && status.UpdatedReplicas == wanted && status.AvailableReplicas == wanted && d.DeletionTimestamp == nil
+	if reported && c.world.seen() && c.world.process.clock.offset == 0 && len(c.world.inFlight) == 0 && !c.strays() && c.hasAllItWants(d) {
 		c.quiet[d.UID] = true
 	}
 }

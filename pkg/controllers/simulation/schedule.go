@@ -156,6 +156,7 @@ func (w *World) performRare(a Action) {
 		w.passSome(int(a.A))
 	case opJump:
 		if w.process != nil {
+			clear(w.check.quiet)
 			w.process.clock.offset = [4]time.Duration{0, time.Hour, -time.Hour, -2 * time.Second}[a.A%4]
 		}
 	case opArrive:
