@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -119,11 +121,12 @@ func (s *stage) syncOne() {
 	}
 }
 
-// pods lets Pods take their next steps, and tells how many became ready or stopped.
+// pods lets Pods take their next steps, in the order of their creation, and tells how many
+// became ready or stopped. An order by name would be one by hash.
 func (s *stage) pods() {
 	var order []string
 	count := map[string]int{}
-	for _, pod := range append([]*corev1.Pod(nil), s.server.pods.rows...) {
+	for _, pod := range slices.SortedFunc(slices.Values(s.server.pods.rows), s.olderPod) {
 		at, has := s.due(pod)
 		if !has || at > s.clock.elapsed {
 			continue
@@ -142,6 +145,10 @@ func (s *stage) pods() {
 		s.tale.does("%s%s", some(count[what]), what)
 	}
 	s.tale.synced("kubelet")
+}
+
+func (s *stage) olderPod(a, b *corev1.Pod) int {
+	return cmp.Compare(s.tale.names.born[a.Name], s.tale.names.born[b.Name])
 }
 
 func (s *stage) ownerName(pod *corev1.Pod) string {

@@ -17,11 +17,14 @@ type names struct {
 	pairs    [][2]string       // real names and those of the tale
 	labels   map[string]string // of ReplicaSets, without the Deployment's name
 	order    []string          // of the ReplicaSets
+	born     map[string]int    // the Pods, by name, in the order of their creation
 	letters  map[string]int    // how many Pods a ReplicaSet has had
 	replacer *strings.Replacer
 }
 
-func newNames() names { return names{labels: map[string]string{}, letters: map[string]int{}} }
+func newNames() names {
+	return names{labels: map[string]string{}, letters: map[string]int{}, born: map[string]int{}}
+}
 
 // hashed is the name of a ReplicaSet that was never made.
 var hashed = regexp.MustCompile(`web-[bcdf-hj-np-tv-xz2-9]{7,10}\b`)
@@ -65,6 +68,7 @@ func (n *names) pod(pod *corev1.Pod) {
 		letter += fmt.Sprint(round + 1)
 	}
 	n.letters[prefix]++
+	n.born[pod.Name] = len(n.born)
 	n.call(pod.Name, n.plain(prefix)+"-"+letter)
 }
 
