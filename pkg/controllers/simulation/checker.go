@@ -92,14 +92,7 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 		c.garbled = c.garbled || by.sync == nil || c.wasLast(ch.old)
 		return
 	case by.sync == nil:
-		if ch.old != nil {
-			c.disturbed(controllerOf(ch.old))
-		}
-		if controllerOf(ch.new) == "" {
-			clear(c.quiet) // whoever likes may adopt it
-		}
-		c.disturbed(controllerOf(ch.new))
-		c.garbled = c.garbled || ch.old != nil && (controllerOf(ch.old) != controllerOf(ch.new) || ch.new.DeletionTimestamp != nil)
+		c.replicaSetOfOthers(ch)
 		return
 	}
 	c.oneController(ch.new)
@@ -119,6 +112,18 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 		c.resized(s, ch)
 	}
 	c.boundsHoldInTruth(controllerOf(ch.new))
+}
+
+// replicaSetOfOthers notes what somebody but the loops did to a ReplicaSet.
+func (c *checker) replicaSetOfOthers(ch change[*appsv1.ReplicaSet]) {
+	c.disturbed(controllerOf(ch.new))
+	if controllerOf(ch.new) == "" {
+		clear(c.quiet) // whoever likes may adopt it
+	}
+	if ch.old != nil {
+		c.disturbed(controllerOf(ch.old))
+		c.garbled = c.garbled || controllerOf(ch.old) != controllerOf(ch.new) || ch.new.DeletionTimestamp != nil
+	}
 }
 
 // resized checks what the Deployment loop did to the size of a ReplicaSet.

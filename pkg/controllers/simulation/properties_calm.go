@@ -1,9 +1,10 @@
 package simulation
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"strconv"
 
 	"controller-manager/pkg/controllers/deployment/rollout"
 	"controller-manager/pkg/controllers/pods"
