@@ -71,7 +71,7 @@ func mutants() map[string]mutant {
 		"one Pod too many": {scaleCore + "snapshot.go",
 			"min(s.wanted()-s.active(), mostPerSync)", "min(s.wanted()-s.active()+1, mostPerSync)"},
 		"one Pod too few": {scaleCore + "snapshot.go",
-			"min(s.active()-s.wanted(), mostPerSync)", "min(s.active()-s.wanted()+1, mostPerSync)"},
+			"min(s.active()-s.wanted(), mostPerSync)", "min(s.active()-s.wanted()+1, s.active(), mostPerSync)"},
 		"Pods that are ready go first": {scaleCore + "deletion_order.go",
 			"return trueFirst(!pods.IsReady(a.Pod), !pods.IsReady(b.Pod))", "return trueFirst(pods.IsReady(a.Pod), pods.IsReady(b.Pod))"},
 		"the price of a Pod is forgotten": {scaleCore + "deletion_order.go",

@@ -31,7 +31,7 @@ type checker struct {
 	tried   map[types.UID]int    // how often a process asked for that
 	quiet   map[types.UID]bool   // Deployments whose bounds hold for what really is there
 	samples int                  // of what is too slow to check each time
-	garbled bool                 // a user wrote revisions, or took ReplicaSets away
+	garbled bool                 // revisions may fall: users wrote them or took ReplicaSets away, or a first list was old
 }
 
 // sizing is a size that a process wrote.

@@ -128,6 +128,7 @@ func (w *World) handOver(how int) {
 		// An API server that cannot stream lists may answer the first one from a cache.
 		behind = 1 + how/8%12
 		clear(w.check.quiet)
+		w.check.garbled = true
 	}
 	w.tell("process", "process %d leads", w.processes+1)
 	w.start(behind)

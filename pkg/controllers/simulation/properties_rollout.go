@@ -158,7 +158,8 @@ func (c *checker) revisionOfReplicaSetRises(ch change[*appsv1.ReplicaSet]) {
 
 // revisionOfDeploymentRises: the loops only raise the revision of a Deployment.
 //
-// Tolerated: users who write revisions or take ReplicaSets away; and a paused Deployment whose
+// Tolerated: users who write revisions or take ReplicaSets away; a process whose first list of
+// ReplicaSets was old, from an API server that cannot stream lists; and a paused Deployment whose
 // history limit is 0 forgets all of them, so that the next one is the first again.
 func (c *checker) revisionOfDeploymentRises(ch change[*appsv1.Deployment]) {
 	if before, after := revision(ch.old.Annotations), revision(ch.new.Annotations); after < before && !c.garbled {
