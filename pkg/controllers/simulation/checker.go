@@ -149,7 +149,10 @@ func (c *checker) resized(s *syncing, ch change[*appsv1.ReplicaSet]) {
 			c.availabilityIsKept(s, ch)
 		}
 	}
-	if ch.old == nil || from != to {
+	switch {
+	case c.world.landing:
+		delete(c.sizes, ch.new.UID) // its sender has given up on it
+	case from != to || ch.old == nil:
 		c.sizes[ch.new.UID] = sizing{s.process.number, ch.version, to}
 	}
 }

@@ -59,7 +59,8 @@ func contains(sets []*appsv1.ReplicaSet, rs *appsv1.ReplicaSet) bool {
 // of all sizes stays within replicas + maxSurge, lost answers included.
 //
 // Tolerated: it goes by the Deployment that its cache shows, and by the sizes that others gave
-// as far as its cache shows them; ReplicaSets that are being deleted do not count.
+// as far as its cache shows them; a write of its own that is carried out after it was given up
+// on, and looked up in vain, counts as that of others; ReplicaSets that are being deleted do not count.
 func (c *checker) surgeIsKept(s *syncing, grown *appsv1.ReplicaSet) {
 	sum := int(size(grown))
 	for _, rs := range c.known(s) {
