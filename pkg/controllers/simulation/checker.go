@@ -172,7 +172,9 @@ func (c *checker) pod(by *writer, ch change[*corev1.Pod]) {
 		c.origins[uid] = origin{by.sync.process.number, ch.version}
 		c.exactPods(by.sync, ch.new)
 	case ch.new == nil || ch.new.DeletionTimestamp != nil && ch.old.DeletionTimestamp == nil:
-		c.deleted[uid] = by.sync.process.number
+		if !c.world.landing { // its sender has given up on it
+			c.deleted[uid] = by.sync.process.number
+		}
 		c.onlyOwnPods(by.sync, ch.old)
 		c.noNeedlessDelete(by.sync)
 		c.leastUsefulFirst(by.sync, ch.old)

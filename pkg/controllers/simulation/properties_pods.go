@@ -70,7 +70,8 @@ func (c *checker) onlyOwnPods(s *syncing, pod *corev1.Pod) {
 // noNeedlessDelete: a Pod is deleted only if there are too many, by all that the loop
 // knows: its cache, and the Pods that this process has deleted already.
 //
-// Tolerated: the loop may go by any size that the ReplicaSet has had since its cache was read.
+// Tolerated: the loop may go by any size that the ReplicaSet has had since its cache was read; and
+// a delete that is carried out after it was given up on is nobody's own.
 func (c *checker) noNeedlessDelete(s *syncing) {
 	if s.replicaSet == nil || c.world.landing {
 		return
