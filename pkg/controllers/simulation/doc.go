@@ -9,7 +9,7 @@
 //	go test ./pkg/controllers/simulation -run TestReplay -v -file=f.schedule  or of a file
 //	go test ./pkg/controllers/simulation -run TestStories -update             the golden stories anew
 //	go test ./pkg/controllers/simulation -run TestExhaustive -v               all states of a small rollout
-//	go test ./pkg/controllers/simulation -fuzz FuzzSchedule                   schedules by Go's fuzzer
+//	go test ./pkg/controllers/simulation -fuzz FuzzSchedule -fuzzminimizetime=1x  schedules by Go's fuzzer
 //
 // # What runs
 //
