@@ -197,21 +197,14 @@ func (s *scene) mistake(ctx context.Context) error {
 	if err := s.loopsAre(loopsOn); err != nil {
 		return err
 	}
-	text, _, err := s.shipped()
-	if err != nil {
-		return err
-	}
-	if err := s.putManifest(ours, text); err != nil {
-		return err
-	}
-	if err := s.awaitPod(ctx, mirror, restarted(0)); err != nil {
+	if err := s.putShipped(ctx); err != nil {
 		return err
 	}
 	if err := s.all(ctx, s.leads(mirror), s.rollOut); err != nil {
 		return err
 	}
 	var complaint string
-	err = s.await(ctx, "the log to say at error level that another program is at work", func(ctx context.Context) error {
+	err := s.await(ctx, "the log to say at error level that another program is at work", func(ctx context.Context) error {
 		log, err := s.log(ctx, mirror)
 		if err != nil {
 			return err

@@ -74,6 +74,14 @@ func (s *scene) takeOver(ctx context.Context) error {
 	if err := s.loopsAre(loopsOff); err != nil {
 		return err
 	}
+	if err := s.putShipped(ctx); err != nil {
+		return err
+	}
+	return errors.Join(s.shippedIsInPlace(), s.all(ctx, s.leads(mirror), s.probesPass))
+}
+
+// putShipped puts the shipped manifest in, as it is, and waits for its Pod.
+func (s *scene) putShipped(ctx context.Context) error {
 	text, _, err := s.shipped()
 	if err != nil {
 		return err
@@ -81,10 +89,7 @@ func (s *scene) takeOver(ctx context.Context) error {
 	if err := s.putManifest(ours, text); err != nil {
 		return err
 	}
-	if err := s.awaitPod(ctx, mirror, restarted(0)); err != nil {
-		return err
-	}
-	return errors.Join(s.shippedIsInPlace(), s.all(ctx, s.leads(mirror), s.probesPass))
+	return s.awaitPod(ctx, mirror, restarted(0))
 }
 
 // leads is awaitLeader as a part of a step.
