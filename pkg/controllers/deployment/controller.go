@@ -71,7 +71,7 @@ type Controller struct {
 	creates    worker.Backoff // of new ReplicaSets that were refused
 	unanswered unanswered
 	remarked   sync.Map // by key, the remarks that were logged last
-	metrics    *metrics
+	metrics    worker.Metrics
 
 	terminatingCount skew.TerminatingCount
 }
@@ -99,10 +99,10 @@ func New(config Config) (*Controller, error) {
 		c.queue = worker.NewQueue("deployment")
 	}
 	var err error
-	if c.metrics, err = newMetrics(config.Metrics); err != nil {
+	if c.metrics, err = worker.NewMetrics(config.Metrics, "deployment"); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the Deployment loop: %w", err)
 	}
-	c.pool = &worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
+	c.pool = &worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
 	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		deployments.Informer(): c.deploymentHandler(),
 		replicaSets.Informer(): c.replicaSetHandler(),
@@ -138,7 +138,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 		return 0, err
 	}
 	if lags := c.freshness.Behind(key); len(lags) > 0 {
-		c.metrics.waits.Inc()
+		c.metrics.Waits.Inc()
 		logger.V(4).Info("Waiting for the caches to show our own writes", "lag", lags)
 		return catchUp, worker.ErrPutOff
 	}

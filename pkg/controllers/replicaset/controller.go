@@ -111,7 +111,7 @@ func New(config Config) (*Controller, error) {
 	if c.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the ReplicaSet loop: %w", err)
 	}
-	c.pool = &worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.panics.Inc, Failed: c.metrics.failures.Inc}
+	c.pool = &worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
 	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		replicaSets.Informer(): c.replicaSetHandler(),
 		pods.Informer():        c.podHandler(),
@@ -213,7 +213,7 @@ func (c *Controller) unseenWrites(logger klog.Logger, key types.NamespacedName) 
 		c.metrics.stale.WithLabelValues(appsv1.GroupName, replicaSetResource).Inc()
 	}
 	if waiting.any() {
-		c.metrics.waits.Inc()
+		c.metrics.Waits.Inc()
 		logger.V(4).Info("Waiting for the caches to show our own writes", "lag", lags)
 	}
 	return waiting

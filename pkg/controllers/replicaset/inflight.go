@@ -114,7 +114,7 @@ func (f *inflight) names(rs *appsv1.ReplicaSet, count int) []string {
 	return names
 }
 
-// newName returns a name that is not open.
+// newName returns a name for a Pod of the ReplicaSet.
 func (f *inflight) newName(rs *appsv1.ReplicaSet) string { return podName(rs, f.suffix()) }
 
 // creating notes that a create under the name is about to be sent.

@@ -10,32 +10,25 @@ import (
 
 	"controller-manager/pkg/controllers/pods"
 	"controller-manager/pkg/controllers/replicaset/scale"
+	"controller-manager/pkg/controllers/worker"
 )
 
-// metrics holds every metric of this loop. The queue has metrics of its own, as client-go
-// defines them.
+// metrics holds every metric of this loop.
 type metrics struct {
-	failures prometheus.Counter
-	panics   prometheus.Counter
-	waits    prometheus.Counter
-	stale    *prometheus.CounterVec // by the group and resource whose cache is behind
-	created  prometheus.Counter
-	deleted  prometheus.Counter
-	ages     prometheus.Histogram
+	worker.Metrics
+	stale   *prometheus.CounterVec // by the group and resource whose cache is behind
+	created prometheus.Counter
+	deleted prometheus.Counter
+	ages    prometheus.Histogram
 }
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
-	loop := prometheus.Labels{"controller": "replicaset"}
 	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: loop})
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"controller": "replicaset"}})
 	}
+	common, err := worker.NewMetrics(registry, "replicaset")
 	m := &metrics{
-		failures: counter("controller_manager_sync_failures_total",
-			"Syncs that failed and are tried again, not counting those in which another writer came first."),
-		panics: counter("controller_manager_sync_panics_total",
-			"Syncs that ended in a panic; the object was retried and the others went on."),
-		waits: counter("controller_manager_stale_cache_waits_total",
-			"Syncs put off because the caches had not yet seen the loop's own last writes."),
+		Metrics: common,
 		// Name and labels are those of kube-controller-manager's metric.
 		stale: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "replicaset_controller_stale_sync_skips_total",
@@ -54,8 +47,8 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	// From the start, since Prometheus sees no increase in a series that begins with its first count.
 	m.stale.WithLabelValues(corev1.GroupName, podResource)
 	m.stale.WithLabelValues(appsv1.GroupName, replicaSetResource)
-	var failures []error
-	for _, collector := range []prometheus.Collector{m.failures, m.panics, m.waits, m.stale, m.created, m.deleted, m.ages} {
+	failures := []error{err}
+	for _, collector := range []prometheus.Collector{m.stale, m.created, m.deleted, m.ages} {
 		failures = append(failures, registry.Register(collector))
 	}
 	return m, errors.Join(failures...)
