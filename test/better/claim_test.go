@@ -41,14 +41,14 @@ func prove(t *testing.T, run script, flags ...string) {
 
 func underBuiltin(t *testing.T, run script, flags []string) (found finding) {
 	t.Helper()
-	l := getLab(t)
+	l := theLab.Get(t)
 	t.Run("built-in", func(t *testing.T) { found = run(t, l.WithBuiltin(t, flags...)) })
 	return found
 }
 
 func underOurs(t *testing.T, run script, flags []string) (found finding) {
 	t.Helper()
-	l := getLab(t)
+	l := theLab.Get(t)
 	t.Run("ours", func(t *testing.T) { found = run(t, l.WithOurs(t, flags...)) })
 	return found
 }
@@ -58,13 +58,4 @@ func (f finding) String() string {
 		return f.cell
 	}
 	return f.cell + " (" + f.counted + ")"
-}
-
-func getLab(t *testing.T) *lab.Lab {
-	t.Helper()
-	l, err := theLab()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }

@@ -3,10 +3,8 @@ package better
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,25 +13,10 @@ import (
 )
 
 // theLab is started by TestMain: a cluster without the two loops.
-var theLab = sync.OnceValues(connect)
+var theLab = lab.Share(connect)
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	code, err := runAll(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func runAll(m *testing.M) (code int, err error) {
-	l, err := theLab()
-	if err != nil {
-		return 0, fmt.Errorf("starting the cluster: %w", err)
-	}
-	defer func() { err = errors.Join(err, l.Cluster.Stop()) }()
-	return m.Run(), nil
+	theLab.Main(m, func(*lab.Lab) error { return nil })
 }
 
 func connect() (*lab.Lab, error) {

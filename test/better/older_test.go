@@ -16,7 +16,7 @@ import (
 // none did before 1.35, until the end of the test.
 func withoutTerminating(t *testing.T) {
 	t.Helper()
-	cluster := getLab(t).Cluster
+	cluster := theLab.Get(t).Cluster
 	server := cluster.Component(localcluster.APIServer)
 	older := server.Command()
 	older.Name += "-older-" + utilrand.String(5)

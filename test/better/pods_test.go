@@ -1,13 +1,9 @@
 package better
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"controller-manager/localcluster/proxy"
 	"controller-manager/test/e2e/lab"
@@ -42,35 +38,7 @@ func TestPodsReleasedAMomentAgo(t *testing.T) {
 		const size, released = 20, 10
 		var watch proxy.Gate
 		b := l.BehindProxy(t, proxy.Rule{Match: proxy.Match{Verb: "watch", Resource: "pods"}, Action: proxy.Hold(&watch)})
-		s := b.NewSpace(t)
-		s.CreateReplicaSet(lab.NewReplicaSet("web", size))
-		pods := s.UntilReplicaSet("web", size).Pods.Present()[:released]
-		for _, pod := range pods {
-			// They would be the first to go.
-			s.PatchPod(pod.Name, `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-1"}}}`)
-		}
-		s.UntilWritten() // by then that has been seen
-		watch.Shut()
-		defer watch.Open()
-		for _, pod := range pods {
-			s.PatchPod(pod.Name, `{"metadata":{"labels":{"app":null},"ownerReferences":null}}`)
-		}
-		s.Kubectl("scale", "replicaset/web", fmt.Sprintf("--replicas=%d", size-released))
-		s.Poll("so many Pods to be tried", func(context.Context) string {
-			deleted, refused := len(s.PodDeletes(http.StatusOK)), len(s.PodDeletes(http.StatusConflict))
-			if deleted+refused < released {
-				return fmt.Sprintf("%d are deleted and %d were refused", deleted, refused)
-			}
-			return ""
-		})
-		watch.Open()
-		st := s.UntilReplicaSet("web", size-released)
-		alive := 0
-		for _, pod := range pods {
-			if now := st.Pods.Now[pod.Name]; now != nil && now.DeletionTimestamp == nil && metav1.GetControllerOf(now) == nil {
-				alive++
-			}
-		}
+		alive, _ := b.NewSpace(t).ReleaseAndShrink(&watch, size, released)
 		return finding{
 			fault: alive < released,
 			cell:  fmt.Sprintf("%d of %d released Pods live on", alive, released),

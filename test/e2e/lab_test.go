@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"testing"
 	"time"
 
 	"controller-manager/localcluster"
@@ -41,14 +40,4 @@ func startLab() (*lab.Lab, error) {
 
 func logLine(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
-}
-
-// getLab returns the lab, which TestMain has started.
-func getLab(t *testing.T) *lab.Lab {
-	t.Helper()
-	l, err := theLab()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }

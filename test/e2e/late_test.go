@@ -1,13 +1,9 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"controller-manager/localcluster"
 	"controller-manager/localcluster/proxy"
@@ -72,31 +68,9 @@ func (s *space) wantNoNegativeCounts() {
 func (s *space) wantReleasedPodsSurvive(watch *proxy.Gate) {
 	s.T.Helper()
 	const size, released = 20, 10
-	s.CreateReplicaSet(lab.NewReplicaSet("web", size))
-	pods := s.UntilReplicaSet("web", size).Pods.Present()[:released]
-	for _, pod := range pods {
-		// They would be the first to go.
-		s.PatchPod(pod.Name, `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"-1"}}}`)
-	}
-	s.UntilWritten() // by then that has been seen
-	watch.Shut()
-	defer watch.Open()
-	for _, pod := range pods {
-		s.PatchPod(pod.Name, `{"metadata":{"labels":{"app":null},"ownerReferences":null}}`)
-	}
-	s.Kubectl("scale", "replicaset/web", fmt.Sprintf("--replicas=%d", size-released))
-	s.Poll("the released Pods to be tried", func(context.Context) string {
-		if got := len(s.PodDeletes(http.StatusConflict)); got < released {
-			return fmt.Sprintf("%d were", got)
-		}
-		return ""
-	})
-	watch.Open()
-	st := s.UntilReplicaSet("web", size-released)
-	for _, pod := range pods {
-		if now := st.Pods.Now[pod.Name]; now == nil || now.DeletionTimestamp != nil || metav1.GetControllerOf(now) != nil {
-			s.T.Errorf("Pod %s, which was released, is %v", pod.Name, now)
-		}
+	alive, st := s.ReleaseAndShrink(watch, size, released)
+	if alive != released {
+		s.T.Errorf("%d of the %d released Pods live on", alive, released)
 	}
 	if got := len(st.Pods.Now); got != size {
 		s.T.Errorf("there are %d Pods, want the %d released and the %d others", got, released, size-released)

@@ -1,16 +1,16 @@
 package e2e
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"sync"
 	"testing"
+
+	"controller-manager/test/e2e/lab"
 )
 
 // theLab is started by TestMain and shared by all tests.
-var theLab = sync.OnceValues(startLab)
+var theLab = lab.Share(startLab)
 
 // parallel is how many tests run at once. They mostly wait, so it may be more than
 // there are processors.
@@ -18,26 +18,11 @@ const parallel = "6"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	code, err := runAll(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// runAll starts the lab, runs the tests and looks at how the process under test took it.
-func runAll(m *testing.M) (code int, err error) {
 	if err := runInParallel(); err != nil {
-		return 0, err
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	l, err := theLab()
-	if err != nil {
-		return 0, fmt.Errorf("starting the end-to-end tests: %w", err)
-	}
-	defer func() { err = errors.Join(err, l.Cluster.Stop()) }()
-	code = m.Run()
-	return code, l.CheckEnd()
+	theLab.Main(m, (*lab.Lab).CheckEnd)
 }
 
 // runInParallel sets the flag -parallel, unless whoever runs the tests has set it.

@@ -19,7 +19,7 @@ import (
 
 func TestABadStartEndsWithOneClearLine(t *testing.T) {
 	t.Parallel()
-	l := getLab(t)
+	l := theLab.Get(t)
 	if !l.Ours {
 		t.Log("this is about our program: there is nothing to compare")
 		return

@@ -41,7 +41,7 @@ func theScenarios() []scenario {
 // that they are still true, and with -update as well it writes them.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
-	l := getLab(t)
+	l := theLab.Get(t)
 	if *update && l.Ours {
 		t.Fatal("the golden files say what the built-in loops do: set E2E_CONTROLLERS=builtin to write them")
 	}

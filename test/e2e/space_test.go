@@ -13,13 +13,13 @@ type space struct{ *lab.Space }
 // newSpace is lab.NewSpace on the cluster that all tests share.
 func newSpace(t *testing.T) *space {
 	t.Helper()
-	return &space{getLab(t).NewSpace(t)}
+	return &space{theLab.Get(t).NewSpace(t)}
 }
 
 // newSpaceUntil is lab.NewSpaceUntil.
 func newSpaceUntil(t, owner *testing.T) *space {
 	t.Helper()
-	return &space{getLab(t).NewSpaceUntil(t, owner)}
+	return &space{theLab.Get(t).NewSpaceUntil(t, owner)}
 }
 
 // as is the space in the hands of another test.
@@ -31,7 +31,7 @@ type between struct{ *lab.Between }
 // behindProxy is lab.BehindProxy.
 func behindProxy(t *testing.T, rules ...proxy.Rule) *between {
 	t.Helper()
-	return &between{getLab(t).BehindProxy(t, rules...)}
+	return &between{theLab.Get(t).BehindProxy(t, rules...)}
 }
 
 // newSpace is a namespace whose controllers are behind the proxy.

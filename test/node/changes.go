@@ -90,10 +90,7 @@ func (s *scene) two(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.putManifest(second, text); err != nil {
-		return err
-	}
-	if err := s.awaitPod(ctx, secondMirror, restarted(0)); err != nil {
+	if err := s.startPod(ctx, second, text); err != nil {
 		return err
 	}
 	if err := s.all(ctx, s.goesOn(mirror), s.standsBy(secondMirror)); err != nil {
@@ -154,10 +151,7 @@ func (s *scene) otherUser(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.putManifest(ours, text); err != nil {
-		return err
-	}
-	if err := s.awaitPod(ctx, mirror, restarted(0)); err != nil {
+	if err := s.startPod(ctx, ours, text); err != nil {
 		return err
 	}
 	process, err := s.process(ctx, mirror)

@@ -47,6 +47,14 @@ func (s *scene) putManifest(name, text string) error {
 	return nil
 }
 
+// startPod puts a manifest into the kubelet's folder and waits until its Pod is ready.
+func (s *scene) startPod(ctx context.Context, name, text string) error {
+	if err := s.putManifest(name, text); err != nil {
+		return err
+	}
+	return s.awaitPod(ctx, name+"-"+nodeName, restarted(0))
+}
+
 // removeManifest takes a static pod away and waits until its Pod is gone.
 func (s *scene) removeManifest(ctx context.Context, name string) error {
 	if err := os.Remove(filepath.Join(manifests, name+".yaml")); err != nil {

@@ -86,10 +86,7 @@ func (s *scene) putShipped(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.putManifest(ours, text); err != nil {
-		return err
-	}
-	return s.awaitPod(ctx, mirror, restarted(0))
+	return s.startPod(ctx, ours, text)
 }
 
 // leads is awaitLeader as a part of a step.
