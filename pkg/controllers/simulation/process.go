@@ -149,11 +149,9 @@ type recorder struct{ world *World }
 
 // Event is told in the story.
 func (r recorder) Event(_ runtime.Object, kind, reason, message string) {
-	if t := r.world.tale(); t != nil {
-		t.event(kind, reason, message)
-		return
+	if r.world.narrator != nil {
+		r.world.narrator.event(kind, reason, message)
 	}
-	r.world.tell("event", "%s: %s", reason, message)
 }
 
 // Eventf is not used by the loops.
@@ -174,16 +172,11 @@ type sink struct {
 func (s *sink) Init(klog.RuntimeInfo) {}
 
 // Enabled says that nothing is logged unless somebody reads it.
-func (s *sink) Enabled(level int) bool { return s.world.story != nil && level <= 4 }
+func (s *sink) Enabled(level int) bool { return s.world.narrator != nil && level <= 4 }
 
 // Info takes a line.
 func (s *sink) Info(level int, message string, values ...any) {
-	values = append(append([]any{}, s.values...), values...)
-	if t := s.world.tale(); t != nil {
-		t.logged(level, message, values)
-		return
-	}
-	s.world.tell("log", "%s%s", message, inWords(values))
+	s.world.narrator.logged(level, message, s.and(values))
 }
 
 // Error takes a line about a failure. A panic in a loop is one that nobody may overlook.
@@ -191,21 +184,20 @@ func (s *sink) Error(err error, message string, values ...any) {
 	if message == "Sync panicked" {
 		s.world.check.fail("no panic", "%s%s", message, inWords(values))
 	}
-	if t := s.world.tale(); t != nil {
-		t.does("%s: %v", message, err)
-		return
-	}
-	if s.world.story != nil {
-		s.world.tell("log", "%s: %v%s", message, err, inWords(append(s.values, values...)))
+	if s.world.narrator != nil {
+		s.world.narrator.failed(err, message, s.and(values))
 	}
 }
 
+// and returns the values of each line, and those of one.
+func (s *sink) and(values []any) []any { return append(append([]any{}, s.values...), values...) }
+
 // WithValues returns a sink that adds values to each line.
 func (s *sink) WithValues(values ...any) klog.LogSink {
-	if s.world.story == nil {
+	if s.world.narrator == nil {
 		return s
 	}
-	return &sink{world: s.world, values: append(append([]any{}, s.values...), values...)}
+	return &sink{world: s.world, values: s.and(values)}
 }
 
 // WithName changes nothing.

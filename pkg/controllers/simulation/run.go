@@ -22,8 +22,11 @@ func Run(schedule []Action) Result { return run(newWorld(schedule)) }
 // Tell is Run with the story of it.
 func Tell(schedule []Action) Result {
 	w := newWorld(schedule)
-	w.story = &story{}
-	return run(w)
+	s := &story{world: w}
+	w.narrator = s
+	result := run(w)
+	result.Story = s.lines
+	return result
 }
 
 func run(w *World) Result {
@@ -32,13 +35,7 @@ func run(w *World) Result {
 		w.calm()
 	}
 	w.Schedules = 1
-	result := Result{Tally: w.Tally, Violation: w.check.violation}
-	if w.story != nil {
-		for _, l := range w.story.lines {
-			result.Story = append(result.Story, l.String())
-		}
-	}
-	return result
+	return Result{Tally: w.Tally, Violation: w.check.violation}
 }
 
 // Failure is a seed whose schedule violates a property.

@@ -39,7 +39,7 @@ func newStage(lost func(format string, values ...any)) *stage {
 	w := newWorld(nil)
 	w.clock.elapsed = epoch().Truncate(time.Second).Add(time.Second).Sub(epoch())
 	t := &tale{world: w, from: w.clock.elapsed, names: newNames()}
-	w.story = &story{tale: t}
+	w.narrator = t
 	w.plain = true
 	w.start(0)
 	return &stage{

@@ -145,6 +145,9 @@ func (t *tale) event(kind, reason, message string) {
 	t.events = append(t.events, sent{text, last, 1})
 }
 
+// failed notes that something did not work, among the deeds of the sync under way.
+func (t *tale) failed(err error, message string, _ []any) { t.does("%s: %v", message, err) }
+
 // said notes what was told of anything else than a write, an event or a log.
 func (t *tale) said(who, text string) {
 	switch who {

@@ -29,8 +29,8 @@ type World struct {
 	names     uint32 // of Pods that were thought of
 	steps     int    // for choices that take turns
 
-	check *checker
-	story *story // nil if nobody listens
+	check    *checker
+	narrator narrator // nil if nobody listens
 
 	Tally
 }
