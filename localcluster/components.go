@@ -53,22 +53,22 @@ func (c *Cluster) commands(o Options) ([]Command, error) {
 		Name:  Etcd,
 		Args:  c.etcdArgs(),
 		URL:   httpsURL(c.ports.etcd),
-		Ready: httpProbe(httpsURL(c.ports.etcd)+"/readyz", etcdTLS),
+		Ready: HTTPProbe(httpsURL(c.ports.etcd)+"/readyz", etcdTLS),
 	}, {
 		Name:  APIServer,
 		Args:  c.apiServerArgs(),
 		URL:   c.URL,
-		Ready: httpProbe(c.URL+"/readyz", apiTLS),
+		Ready: HTTPProbe(c.URL+"/readyz", apiTLS),
 	}, {
 		Name:  Scheduler,
 		Args:  c.schedulerArgs(),
 		URL:   httpsURL(c.ports.scheduler),
-		Ready: httpProbe(httpsURL(c.ports.scheduler)+"/readyz", apiTLS),
+		Ready: HTTPProbe(httpsURL(c.ports.scheduler)+"/readyz", apiTLS),
 	}, {
 		Name:  ControllerManager,
 		Args:  c.controllerManagerArgs(o.BuiltinLoops),
 		URL:   httpsURL(c.ports.controllerManager),
-		Ready: httpProbe(httpsURL(c.ports.controllerManager)+"/healthz", apiTLS),
+		Ready: HTTPProbe(httpsURL(c.ports.controllerManager)+"/healthz", apiTLS),
 	}, {
 		Name: Kwok,
 		Args: c.kwokArgs(),
@@ -201,7 +201,7 @@ func (c *Cluster) BuiltinLoops(name string, flags ...string) (Command, error) {
 		Path:  c.binaries[ControllerManager],
 		Args:  append(args, flags...),
 		URL:   url,
-		Ready: httpProbe(url+"/healthz", c.authority.trust()),
+		Ready: HTTPProbe(url+"/healthz", c.authority.trust()),
 	}, nil
 }
 

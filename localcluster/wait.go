@@ -36,8 +36,8 @@ func waitFor(ctx context.Context, what string, probe func(context.Context) error
 	}
 }
 
-// httpProbe returns a probe that asks url and wants the answer 200.
-func httpProbe(url string, config *tls.Config) func(context.Context) error {
+// HTTPProbe returns what Command.Ready needs of a program that answers 200 at url once it is ready.
+func HTTPProbe(url string, config *tls.Config) func(context.Context) error {
 	// A connection of its own for each look: one that was open to a process
 	// which has been killed is of no use.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}

@@ -138,7 +138,7 @@ func (l *Lab) Launch(ctx context.Context, name, user string, flags ...string) (*
 			"--leader-elect-retry-period=1s",
 			"-v=4",
 		}, flags...),
-		Ready: func(ctx context.Context) error { return askReady(ctx, url) },
+		Ready: isReady(url),
 	})
 }
 
