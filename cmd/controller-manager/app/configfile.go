@@ -103,8 +103,8 @@ func decodeDocument(document []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.UseNumber()
 	var settings map[string]any
-	if err := decoder.Decode(&settings); err != nil {
-		return nil, fmt.Errorf("it must hold settings by name, such as \"secure-port: 10267\": %w", err)
+	if err := decoder.Decode(&settings); err != nil { // it is a list, a text or a number
+		return nil, errors.New(`it must hold settings by name, such as "secure-port: 10267"`)
 	}
 	return settings, nil
 }

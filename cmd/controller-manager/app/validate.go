@@ -63,16 +63,20 @@ func (o *Options) checkLoops() error {
 		{1 <= o.DeploymentSyncs && o.DeploymentSyncs <= maxSyncs, "concurrent-deployment-syncs", o.DeploymentSyncs, workers},
 		{1 <= o.ReplicaSetSyncs && o.ReplicaSetSyncs <= maxSyncs, "concurrent-replicaset-syncs", o.ReplicaSetSyncs, workers},
 		{0 <= o.MinResyncPeriod && o.MinResyncPeriod <= math.MaxInt64/2, "min-resync-period", o.MinResyncPeriod, "0 or more"},
-		{o.enabled(deploymentLoop) || o.enabled(replicaSetLoop), "controllers", strings.Join(o.Controllers, ","),
-			"a list that leaves a loop to run, such as *,-" + deploymentLoop + " for all but one"},
 		{slices.Contains([]takeover.Mode{takeover.Warn, takeover.Fail, takeover.Off}, takeover.Mode(o.TakeoverCheck)),
 			"takeover-check", o.TakeoverCheck, "warn, fail or off"},
 	}
+	allKnown := true
 	for _, item := range o.Controllers {
 		name := loopName(strings.TrimPrefix(item, "-"))
 		known := item == "*" || name == deploymentLoop || name == replicaSetLoop
+		allKnown = allKnown && known
 		rules = append(rules, rule{known, "controllers", item, "*, " + deploymentLoop + ", " + replicaSetLoop +
 			", or one of these two with a dash before it"})
+	}
+	if allKnown { // else it is known already what is wrong
+		rules = append(rules, rule{o.enabled(deploymentLoop) || o.enabled(replicaSetLoop), "controllers", strings.Join(o.Controllers, ","),
+			"a list that leaves a loop to run, such as *,-" + deploymentLoop + " for all but one"})
 	}
 	return check(rules...)
 }

@@ -2,6 +2,8 @@ package app
 
 import (
 	"bytes"
+	"io"
+	"strings"
 	"testing"
 
 	"k8s.io/klog/v2"
@@ -60,6 +62,24 @@ func TestBadCommandLinesAreOneLineAndStartNothing(t *testing.T) {
 				t.Errorf("got %q on standard output, want nothing", stdout.String())
 			}
 			isOneLine(t, stderr.String(), test.words...)
+		})
+	}
+}
+
+func TestNothingBesideTheCauseIsSaid(t *testing.T) {
+	tests := map[string]struct{ arg, beside string }{
+		"of an unknown loop not that none is left":    {"--controllers=cronjob", "leaves a loop"},
+		"of a text instead of settings no type of Go": {"--config=" + writeFile(t, "config.yaml", "hello\n"), "map["},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var stderr bytes.Buffer
+			if code := Main(t.Context(), []string{test.arg}, io.Discard, &stderr); code != exitUsage {
+				t.Errorf("got exit code %d, want %d", code, exitUsage)
+			}
+			if strings.Contains(stderr.String(), test.beside) {
+				t.Errorf("it says %q", stderr.String())
+			}
 		})
 	}
 }
