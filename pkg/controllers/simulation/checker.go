@@ -169,7 +169,7 @@ func (c *checker) pod(by *writer, ch change[*corev1.Pod]) {
 	}
 	switch {
 	case ch.old == nil:
-		c.origins[uid] = origin{by.sync.process.number, ch.version}
+		c.origins[uid] = c.originOf(by, ch)
 		c.exactPods(by.sync, ch.new)
 	case ch.new == nil || ch.new.DeletionTimestamp != nil && ch.old.DeletionTimestamp == nil:
 		if !c.world.landing { // its sender has given up on it

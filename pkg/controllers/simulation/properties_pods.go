@@ -16,7 +16,9 @@ import (
 //
 // Tolerated: the loop may go by any size that the ReplicaSet has had since its cache was read;
 // and what others did since then it cannot know: Pods that another process made (one
-// that led before, whose request arrived late), and Pods whose labels or owner users changed.
+// that led before, whose request arrived late), and Pods whose labels or owner users changed. Nor
+// can it know of one that its own request made so late that the Pod that it made of that name by the
+// next request has come and gone.
 func (c *checker) exactPods(s *syncing, pod *corev1.Pod) {
 	rs := s.replicaSet
 	if rs == nil || c.world.landing {
@@ -40,6 +42,15 @@ func (c *checker) couldKnow(s *syncing, pod *corev1.Pod) bool {
 	origin := c.origins[pod.UID]
 	made := origin.process == s.process.number || origin.version <= s.seen[2]
 	return made && c.touched[pod.UID] <= s.seen[2]
+}
+
+// originOf returns who created a Pod, as far as that process can know.
+func (c *checker) originOf(by *writer, ch change[*corev1.Pod]) origin {
+	hadBeen := func(before change[*corev1.Pod]) bool { return before.new == nil && before.name() == ch.name() }
+	if c.world.landing && slices.ContainsFunc(c.world.server.pods.log, hadBeen) {
+		return origin{version: ch.version}
+	}
+	return origin{by.sync.process.number, ch.version}
 }
 
 // sizesSince returns the smallest and the largest size that a ReplicaSet has had since a

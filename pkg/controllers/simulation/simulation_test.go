@@ -18,6 +18,7 @@ import (
 var (
 	seedFlag = flag.Uint64("seed", 0, "the first seed that TestSimulation runs, or the one that TestReplay tells the story of")
 	timeFlag = flag.Duration("time", 0, "how long TestSimulation runs seeds, on all processors; by default it runs a few")
+	failFlag = flag.Int("failures", 1, "how many failing seeds TestSimulation looks for before it ends")
 	fileFlag = flag.String("file", "", "the schedule that TestReplay tells the story of, in place of that of a seed")
 )
 
@@ -25,7 +26,7 @@ var (
 const seedsOfAUnitTest = 300
 
 // TestSimulation runs the schedules of many seeds, and shows the shrunk story of the first one
-// that violates a property.
+// that violates a property, or of the first few.
 func TestSimulation(t *testing.T) {
 	// Most of what a schedule leaves behind is garbage as soon as it has ended.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
@@ -35,7 +36,7 @@ func TestSimulation(t *testing.T) {
 	if *timeFlag == 0 {
 		more = func() bool { return started.Add(1) <= seedsOfAUnitTest }
 	}
-	total, failures := Explore(*seedFlag, runtime.GOMAXPROCS(0), 1, more)
+	total, failures := Explore(*seedFlag, runtime.GOMAXPROCS(0), *failFlag, more)
 	t.Log(summary(total, time.Since(begun)))
 	for _, failure := range failures {
 		t.Errorf("seed %d: %v\n%s", failure.Seed, failure.Violation, explained(Generate(failure.Seed), failure.Property))
