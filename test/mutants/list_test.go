@@ -50,6 +50,12 @@ func mutants() map[string]mutant {
 		// Names and ownership.
 		"a stranger of the same template is taken for the new one": {rolloutCore + "newreplicaset.go",
 			"return metav1.IsControlledBy(rs, d) && sameTemplate", "return sameTemplate"},
+		"it adopts for one that is on its way out": {ownerships + "adopt.go",
+			"return live.GetUID() == o.Object.GetUID() && live.GetDeletionTimestamp() == nil, nil", "return live.GetUID() == o.Object.GetUID(), nil"},
+		"it adopts for one of the same name that is gone": {ownerships + "adopt.go",
+			"return live.GetUID() == o.Object.GetUID() && live.GetDeletionTimestamp() == nil, nil", "return live.GetDeletionTimestamp() == nil, nil"},
+		"it adopts without asking whether the owner is still there": {ownerships + "adopt.go",
+			"if len(claim.Adopt) > 0 && ctx.Err() == nil {", "if false {"},
 		"collisions are not counted": {rolloutCore + "status.go",
 			"collisions++", ""},
 		// Status.

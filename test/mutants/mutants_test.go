@@ -16,6 +16,7 @@ const (
 	scaleCore   = "pkg/controllers/replicaset/scale/"
 	deployments = "pkg/controllers/deployment/"
 	replicaSets = "pkg/controllers/replicaset/"
+	ownerships  = "pkg/controllers/ownership/"
 )
 
 // mutant is one wrong change.

@@ -97,6 +97,7 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 	}
 	c.oneController(ch.new)
 	if ch.old != nil {
+		adoptsForTheLiving(c, by.sync, ch)
 		if controllerOf(ch.old) != controllerOf(ch.new) {
 			c.garbled = true
 			c.disturbed(controllerOf(ch.old))
@@ -180,6 +181,7 @@ func (c *checker) pod(by *writer, ch change[*corev1.Pod]) {
 		c.leastUsefulFirst(by.sync, ch.old)
 	default:
 		c.oneController(ch.new)
+		adoptsForTheLiving(c, by.sync, ch)
 		c.disturbedByPod(ch)
 	}
 	c.boundsHoldInTruth(c.deploymentOf(controllerOfEither(ch)))

@@ -69,6 +69,9 @@ func send[T object](c *connection, verb, name string, do func(s *server, by *wri
 	if err != nil {
 		return none, err
 	}
+	if reads && name == s.key.Name {
+		s.live = result
+	}
 	return result, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 
@@ -46,6 +47,8 @@ type syncing struct {
 	key     key
 	now     time.Time // by its clock, when it looked at its caches
 	seen    [3]int64  // the versions that its caches had read: Deployments, ReplicaSets, Pods
+
+	live metav1.Object // the owner, as the API server answered last; nil if it did not
 
 	wrote        bool // whether it has sent a write
 	wasted       int  // how many writes changed nothing

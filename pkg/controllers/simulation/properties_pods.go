@@ -78,6 +78,26 @@ func (c *checker) onlyOwnPods(s *syncing, pod *corev1.Pod) {
 	}
 }
 
+// adoptsForTheLiving: an object is adopted only if nobody controls it, and only for an owner that
+// the API server has shown just before, under the same UID and not being deleted: an owner that
+// is going would take it along.
+//
+// Tolerated: what becomes of the owner between that answer and the adoption.
+func adoptsForTheLiving[T object](c *checker, s *syncing, ch change[T]) {
+	owner := controllerOf(ch.new)
+	if owner == "" || owner == controllerOf(ch.old) {
+		return
+	}
+	switch {
+	case controllerOf(ch.old) != "":
+		c.fail("adopts for the living", "%s was taken from %s for %s", ch.new.GetName(), controllerOf(ch.old), s.key.Name)
+	case s.live == nil || s.live.GetUID() != owner:
+		c.fail("adopts for the living", "%s was adopted for %s, and the API server has not shown an owner of UID %s", ch.new.GetName(), s.key.Name, owner)
+	case s.live.GetDeletionTimestamp() != nil:
+		c.fail("adopts for the living", "%s was adopted for %s, which the API server has shown to be on its way out", ch.new.GetName(), s.key.Name)
+	}
+}
+
 // noNeedlessDelete: a Pod is deleted only if there are too many, by all that the loop
 // knows: its cache, and the Pods that this process has deleted already.
 //
