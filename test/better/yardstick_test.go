@@ -237,22 +237,3 @@ func TestEventsOfAThousandPods(t *testing.T) {
 		}
 	}, "--kube-api-qps=1000", "--kube-api-burst=1000")
 }
-
-// TestRecreateThatLooksDone: kubernetes#115538. While the old Pods are on their way out, the
-// condition speaks of the rollout before.
-func TestRecreateThatLooksDone(t *testing.T) {
-	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
-		s := l.NewSpace(t)
-		s.Create(lab.NewDeployment("web", 2, lab.Recreate(), lab.Held()))
-		s.Complete("web")
-		s.Edit("web", lab.Image("web:2"))
-		s.Until("all old Pods to be Terminating", lab.StillWanted)
-		s.UntilObserved()
-		untilSettled(s)
-		reason, _ := lab.ConditionOf(s.Deployment("web"), appsv1.DeploymentProgressing)
-		s.LetGo()
-		s.Complete("web")
-		s.LetGo()
-		return finding{fault: reason == "True NewReplicaSetAvailable", cell: "Progressing is " + reason}
-	})
-}

@@ -63,6 +63,8 @@ func mutants() map[string]mutant {
 			"condition.LastTransitionTime = current.LastTransitionTime", ""},
 		"just enough is not enough": {rolloutCore + "conditions.go",
 			"int64(r.status.AvailableReplicas) >= r.minAvailable()", "int64(r.status.AvailableReplicas) > r.minAvailable()"},
+		"the success of the rollout before is told on": {rolloutCore + "conditions.go",
+			"case r.progressed() || succeeded:", "case r.progressed():"},
 		"the deadline is a minute short": {rolloutCore + "conditions.go",
 			"return judged && left < 0", "return judged && left < 60_000_000_000"},
 		"complete before all are available": {rolloutCore + "snapshot.go",

@@ -103,6 +103,15 @@ func knownDifferences() []known[step] {
 			},
 		},
 		{
+			name: "success is of the rollout before",
+			why:  "once another rollout has begun Progressing says so (kubernetes#115538); the built-in goes on telling the success of the one before, in a Recreate until the old Pods are gone, and after a leader died perhaps for good, so that no deadline passes",
+			excuses: func(s step, d difference) bool {
+				ours := util.GetDeploymentCondition(s.ours.deployment.Status, appsv1.DeploymentProgressing)
+				return about(d, appsv1.DeploymentProgressing) && s.theirReason(util.NewRSAvailableReason) &&
+					ours != nil && ours.Reason == util.ReplicaSetUpdatedReason
+			},
+		},
+		{
 			name: "the clock of this rollout",
 			why:  "a created ReplicaSet starts the clock of the deadline; the built-in lets it run on, perhaps to its end, if the last that it reported is another one created",
 			excuses: func(s step, d difference) bool {

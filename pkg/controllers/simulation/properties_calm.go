@@ -85,6 +85,18 @@ func (c *checker) deploymentIsWhereItShouldBe(d *appsv1.Deployment) {
 		c.fail(property, "Deployment %s asks for %d Pods, and at most %d may be", d.Name, sizes, most)
 	case image != brokenImage && image != crashImage:
 		c.isComplete(d, current, sets)
+	default:
+		c.isNotCalledComplete(d)
+	}
+}
+
+// isNotCalledComplete checks a Deployment whose rollout cannot reach its end: once it has begun,
+// also if the leader died right then, Progressing does not tell the success of the one before.
+func (c *checker) isNotCalledComplete(d *appsv1.Deployment) {
+	progressing := find(d, appsv1.DeploymentProgressing)
+	if progressing != nil && progressing.Reason == rollout.ReasonComplete && d.Status.Replicas != d.Status.UpdatedReplicas {
+		c.fail("eventually stable", "Progressing of Deployment %s says %s, and %d of %d Pods are updated",
+			d.Name, progressing.Reason, d.Status.UpdatedReplicas, d.Status.Replicas)
 	}
 }
 

@@ -83,10 +83,22 @@ func (c *checker) progressingSaysWhatIs(s *syncing, ch change[*appsv1.Deployment
 	case !limited:
 		c.fail("conditions", "Progressing is there, and the Deployment has no deadline")
 		return
-	case before != nil && *before == *now:
+	}
+	c.successIsOfThisRollout(s, now, ch.new.Status)
+	if before != nil && *before == *now {
 		return
 	}
 	c.reasonSaysWhatIs(s, before, now, ch.new.Status)
+}
+
+// successIsOfThisRollout: once the loop has made an old ReplicaSet smaller, Progressing does not
+// speak of the success of the rollout before.
+//
+// Tolerated: while a new size is shared out nothing is judged.
+func (c *checker) successIsOfThisRollout(s *syncing, now *appsv1.DeploymentCondition, status appsv1.DeploymentStatus) {
+	if now.Reason == rollout.ReasonComplete && s.shrank && !isScaling(s) && status.Replicas != status.UpdatedReplicas {
+		c.fail("success is of this rollout", "Progressing says %s, and %d of %d Pods are updated", now.Reason, status.UpdatedReplicas, status.Replicas)
+	}
 }
 
 func (c *checker) reasonSaysWhatIs(s *syncing, before, now *appsv1.DeploymentCondition, status appsv1.DeploymentStatus) {

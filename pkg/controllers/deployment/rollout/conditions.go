@@ -136,12 +136,12 @@ func (r *report) rollout(current *appsv1.DeploymentCondition) {
 	}
 	succeeded := current != nil && current.Reason == ReasonComplete
 	switch {
-	case succeeded && r.status.Replicas == r.status.UpdatedReplicas:
+	case succeeded && r.new != nil && r.status.Replicas == r.status.UpdatedReplicas:
 		// Between rollouts nothing is judged: Pods may come and go, for example when
 		// nodes are drained, without making a finished rollout unfinished.
 	case r.complete():
 		r.setProgress(corev1.ConditionTrue, ReasonComplete, r.subject()+" has successfully progressed.")
-	case r.progressed():
+	case r.progressed() || succeeded: // what succeeded is the rollout before: another one has begun
 		r.conditions.renew(appsv1.DeploymentProgressing, corev1.ConditionTrue, ReasonUpdated, r.subject()+" is progressing.")
 	case r.timedOut():
 		r.setProgress(corev1.ConditionFalse, ReasonDeadlineExceeded, r.subject()+" has timed out progressing.")

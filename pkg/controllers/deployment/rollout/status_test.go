@@ -103,7 +103,13 @@ func TestProgressingCondition(t *testing.T) {
 			same(progressing(isTrue, ReasonComplete, "", hour, hour)), 0},
 		"the next rollout begins long after": {
 			deployment(10, limited(5), reported(13, 5, 9, progressing(isTrue, ReasonComplete, "", hour, hour))), half, Outcome{},
-			same(progressing(isTrue, ReasonComplete, "", hour, hour)), 0},
+			same(updating(0)), 6 * time.Second},
+		"the next rollout begins, with the stop of the old Pods": {
+			deployment(3, recreate, limited(5), reported(3, 3, 3, progressing(isTrue, ReasonComplete, "", hour, hour))), []*appsv1.ReplicaSet{replicaSet("v1", 3, 3)}, Outcome{},
+			same(progressing(isTrue, ReasonUpdated, `Deployment "web" is progressing.`, hour, 0)), 6 * time.Second},
+		"and the old Pods have gone, but for what is still to be made": {
+			deployment(3, recreate, limited(5), reported(0, 0, 0, progressing(isTrue, ReasonComplete, "", hour, hour))), []*appsv1.ReplicaSet{replicaSet("v1", 0, 0)}, Outcome{},
+			same(progressing(isTrue, ReasonUpdated, `Deployment "web" is progressing.`, hour, 0)), 6 * time.Second},
 		"no ReplicaSet has the template yet, old Pods stop": {
 			deployment(3, recreate, reported(3, 0, 3, updating(minute))), []*appsv1.ReplicaSet{replicaSet("v1", 0, 0)}, Outcome{},
 			same(progressing(isTrue, ReasonUpdated, `Deployment "web" is progressing.`, hour, 0)), 601 * time.Second},
