@@ -4,14 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"controller-manager/localcluster"
 	"controller-manager/test/e2e/lab"
@@ -55,46 +53,6 @@ func TestPodsThatFailAtOnce(t *testing.T) {
 			fault:   made > most,
 			cell:    "the failed Pods are replaced without a pause",
 			counted: fmt.Sprintf("%d Pods made for %d wanted within %s", made, size, period),
-		}
-	})
-}
-
-// TestAQuotaThatBecomesFree: kubernetes#98656. Pods are refused for a while; then others go.
-func TestAQuotaThatBecomesFree(t *testing.T) {
-	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
-		// Waits double: after one of 20 seconds comes one of 40, or the longest.
-		const size, lately, longest = 2, 20 * time.Second, 30 * time.Second
-		s := l.NewSpace(t)
-		s.Limit(corev1.ResourcePods, size)
-		s.Create(lab.NewDeployment("others", size, lab.Image("others:1")))
-		s.Complete("others")
-		s.Create(lab.NewDeployment("web", size))
-		s.Poll("two tries that are far apart", func(context.Context) string {
-			tries := s.PodCreates(http.StatusForbidden)
-			if n := len(tries); n < 2 || tries[n-1].Received.Sub(tries[n-2].Received) < lately {
-				return fmt.Sprintf("there were %d", n)
-			}
-			return ""
-		})
-		s.Edit("others", lab.Replicas(0))
-		s.Until("the other Pods to go", func(st *lab.Story) string {
-			if len(st.PodsOf(st.WithImage("others:1"))) > 0 {
-				return "they are there"
-			}
-			return ""
-		})
-		free := time.Now()
-		s.Until("a Pod", func(st *lab.Story) string {
-			if len(st.PodsOf(st.WithImage("web:1"))) == 0 {
-				return "there is none"
-			}
-			return ""
-		})
-		waited := time.Since(free)
-		return finding{
-			fault:   waited > longest+5*time.Second,
-			cell:    "a Pod is made a long time after there is room",
-			counted: fmt.Sprintf("after %.1f s", waited.Seconds()),
 		}
 	})
 }

@@ -101,6 +101,8 @@ func mutants() map[string]mutant {
 			"if deletion.unanswered || overdue {", "if _ = overdue; deletion.unanswered {"},
 		"an unanswered delete is repeated although enough have gone": {replicaSets + "apply.go",
 			"surplus := s.Surplus() - made; surplus > 0", "surplus := s.Surplus(); surplus+0*made > 0"},
+		"what was refused is tried again without a wait": {workers + "backoff.go",
+			"return max(0, refused.next.Sub(now))", "return 0"},
 		"an open name is not used again": {replicaSets + "inflight.go",
 			"names := slices.Clone(open[:min(count, len(open))])", "names := slices.Clone(open[:0])"},
 		"a Pod is deleted whatever has become of it": {replicaSets + "apply.go",

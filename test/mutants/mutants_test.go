@@ -17,6 +17,7 @@ const (
 	deployments = "pkg/controllers/deployment/"
 	replicaSets = "pkg/controllers/replicaset/"
 	ownerships  = "pkg/controllers/ownership/"
+	workers     = "pkg/controllers/worker/"
 )
 
 // mutant is one wrong change.

@@ -25,9 +25,7 @@ const nameAttempts = 8
 
 // apply carries out a plan. No request is begun once the context has ended, but one that is
 // under way is left to finish: breaking it off would only leave its outcome unknown.
-//
-// Creates are held back for as long as held says.
-func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Plan, held time.Duration) scale.Outcome {
+func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Plan) scale.Outcome {
 	rs := s.ReplicaSet
 	if rs.DeletionTimestamp != nil {
 		return scale.Outcome{}
@@ -36,7 +34,7 @@ func (c *Controller) apply(ctx context.Context, s scale.Snapshot, plan scale.Pla
 		return c.resolveDeletes(ctx, s, unanswered)
 	}
 	switch {
-	case plan.Create > 0 && c.inflight.mayCreate(rs) && held == 0:
+	case plan.Create > 0 && c.inflight.mayCreate(rs):
 		return c.createPods(ctx, rs, plan)
 	case len(plan.Delete) > 0:
 		c.metrics.observeChoice(s, plan)
@@ -58,24 +56,17 @@ func (c *Controller) createPods(ctx context.Context, rs *appsv1.ReplicaSet, plan
 	}
 	switch {
 	case err == nil:
-		c.creates.Forget(keyOf(rs))
+		c.refusals.Forget(keyOf(rs))
 		return scale.Outcome{Done: created}
 	case transient(err):
 		return scale.Outcome{Done: created, Retry: err}
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		c.inflight.namespaceGoing(rs)
 	default:
-		c.creates.Refused(rs, c.clock.Now())
+		c.refusals.refused(rs, c.clock)
 		c.record(rs, createFailed(err))
 	}
 	return scale.Outcome{Done: created, Err: err}
-}
-
-// heldBack returns for how long no Pod should be created, because one was refused a moment
-// ago: every event about the ReplicaSet or its Pods wakes it, that of the status in which
-// the refusal is reported included.
-func (c *Controller) heldBack(rs *appsv1.ReplicaSet) time.Duration {
-	return c.creates.Left(rs, c.clock.Now())
 }
 
 // createPod creates one Pod, under the given name unless that turns out to be another's.

@@ -75,7 +75,7 @@ type Controller struct {
 	pool      *worker.Pool
 	freshness *freshness.Tracker
 	inflight  *inflight
-	creates   worker.Backoff // of Pods that were refused
+	refusals  *refusals
 	metrics   *metrics
 	atOnce    int
 
@@ -99,6 +99,7 @@ func New(config Config) (*Controller, error) {
 			podResource:        pods.Informer().GetStore(),
 		}),
 		inflight: newInflight(pods.Informer().GetStore()),
+		refusals: &refusals{},
 		atOnce:   cmp.Or(config.AtOnce, widest),
 	}
 	if c.queue == nil {
@@ -147,7 +148,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if apierrors.IsNotFound(err) {
 		c.freshness.Forget(key)
 		c.inflight.forget(key)
-		c.creates.Forget(key)
+		c.refusals.Forget(key)
 		logger.V(4).Info("ReplicaSet is gone")
 		return 0, nil
 	}
@@ -166,11 +167,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	snapshot := c.observe(rs, owned, !unseen.any())
 	plan := scale.Decide(snapshot)
 	logger.V(4).Info("Decided", "create", plan.Create, "delete", len(plan.Delete), "reason", plan.Why)
-	var held time.Duration
-	if plan.Create > 0 {
-		held = c.heldBack(rs)
-	}
-	outcome := c.apply(ctx, snapshot, plan, held)
+	outcome := c.apply(ctx, snapshot, plan)
 	status, lookAgain := scale.Status(snapshot, plan, outcome)
 	if !unseen.replicaSet { // else it would be refused: there is a newer version, and it is ours
 		err = c.writeStatus(ctx, rs, status)
@@ -179,10 +176,10 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 		lookAgain = worker.Sooner(lookAgain, catchUp)
 	}
 	err = errors.Join(failure(plan, outcome), err)
-	if err == nil && (unseen.any() || held > 0) {
+	if err == nil && (unseen.any() || plan.Wait > 0) {
 		err = worker.ErrPutOff
 	}
-	return worker.Sooner(lookAgain, held), err
+	return lookAgain, err
 }
 
 // failure is the error of a plan that was not carried out, for the log.

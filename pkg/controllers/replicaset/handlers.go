@@ -25,9 +25,13 @@ func (c *Controller) replicaSetHandler() cache.ResourceEventHandler {
 }
 
 // podHandler wakes the ReplicaSet that controls a changed Pod, and the one that did before.
-// A Pod that nobody controls wakes the ReplicaSets that may adopt it.
+// A Pod that nobody controls wakes the ReplicaSets that may adopt it. One that goes makes room
+// in a quota, whosever it is.
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return watched.Handler(func(old, current *corev1.Pod) {
+		if makesRoom(old, current) {
+			c.wakeRefused(old.Namespace)
+		}
 		switch {
 		case old == nil:
 			c.podCame(current)
@@ -80,6 +84,23 @@ func matters(old, current *corev1.Pod) bool {
 		pods.IsReady(old) != pods.IsReady(current) ||
 		!pods.ReadySince(old).Equal(pods.ReadySince(current)) ||
 		!maps.Equal(old.Labels, current.Labels)
+}
+
+// makesRoom reports whether a Pod is gone or has run to its end. Quotas of most kinds do not
+// count it any more from either on.
+func makesRoom(old, current *corev1.Pod) bool {
+	return old != nil && (current == nil || pods.IsTerminal(current) && !pods.IsTerminal(old))
+}
+
+// wakeRefused wakes a ReplicaSet of the namespace whose Pods were refused, if there is one.
+//
+// The quotas themselves are not watched. Each Pod that comes or goes changes the status of
+// all that count it, so that such a watch would bring as many events as that of Pods
+// does; and a quota that an administrator raises is found with the next try.
+func (c *Controller) wakeRefused(namespace string) {
+	if key, found := c.refusals.next(namespace, c.clock.Now()); found {
+		c.queue.AddAfter(key, roomTakes)
+	}
 }
 
 // wakeAdopters wakes the ReplicaSets whose selector matches a Pod without a controller.

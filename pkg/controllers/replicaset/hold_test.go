@@ -83,7 +83,7 @@ func TestACreateThatWorksEndsTheHoldingBack(t *testing.T) {
 	l.catchUp()
 	l.syncWeb()
 	l.expectActive(1)
-	if left := l.creates.Left(newReplicaSet(1, 0), refused); left != 0 {
+	if left := l.refusals.Left(newReplicaSet(1, 0), refused); left != 0 {
 		t.Errorf("the next create is held back for %s", left)
 	}
 }

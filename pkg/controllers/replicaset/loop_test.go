@@ -163,7 +163,7 @@ func (l *loop) syncWeb() (lookAgain time.Duration) {
 // waitOut lets the time pass for which creates are held back.
 func (l *loop) waitOut() {
 	if rs, err := l.Controller.replicaSets.ReplicaSets(web.Namespace).Get(web.Name); err == nil {
-		l.clock.SetTime(l.clock.Now().Add(l.heldBack(rs)))
+		l.clock.SetTime(l.clock.Now().Add(l.refusals.Left(rs, l.clock.Now())))
 	}
 }
 

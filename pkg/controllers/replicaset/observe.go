@@ -60,6 +60,7 @@ func (c *Controller) observe(rs *appsv1.ReplicaSet, owned owned, settled bool) s
 		Settled:     settled,
 		Now:         c.clock.Now(),
 	}
+	snapshot.Refused = c.refusals.Left(rs, snapshot.Now)
 	if snapshot.ChoosesVictims() {
 		snapshot.Siblings = c.siblings(rs)
 	}

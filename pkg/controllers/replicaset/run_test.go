@@ -152,7 +152,12 @@ func TestAFullQuotaCostsFewRequests(t *testing.T) {
 				})
 			}
 		}
-		<-time.After(5 * time.Minute)
+		// Others come in the place of each Pod that goes, so that there never is room.
+		for range 30 {
+			l.addPod(newTestPod("another", orphaned, relabeled))
+			<-time.After(10 * time.Second)
+			l.removePod("another")
+		}
 		synctest.Wait()
 		if refused := len(l.made("create")) - 5; refused >= 40 {
 			t.Errorf("%d creates were refused in 5 minutes, want less than 40", refused)

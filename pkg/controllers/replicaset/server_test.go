@@ -258,6 +258,13 @@ func (s *server) editPod(name string, edit func(*corev1.Pod)) {
 	s.storePod(watch.Modified, pod)
 }
 
+// addPod lets somebody else make a Pod.
+func (s *server) addPod(pod *corev1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.storePod(watch.Added, pod)
+}
+
 // removePod makes a Pod vanish.
 func (s *server) removePod(name string) {
 	s.mu.Lock()

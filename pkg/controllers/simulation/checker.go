@@ -30,6 +30,7 @@ type checker struct {
 	deleted map[types.UID]int    // which process deleted a Pod
 	tried   map[types.UID]int    // how often a process asked for that
 	quiet   map[types.UID]bool   // Deployments whose bounds hold for what really is there
+	denied  map[denial]*denials  // Pods that the quota has no room for
 	samples int                  // of what is too slow to check each time
 	garbled bool                 // revisions may fall: users wrote them or took ReplicaSets away, or a first list was old
 }
@@ -51,6 +52,7 @@ func newChecker(w *World) *checker {
 	return &checker{
 		world: w, sizes: map[types.UID]sizing{}, origins: map[types.UID]origin{}, touched: map[types.UID]int64{},
 		deleted: map[types.UID]int{}, tried: map[types.UID]int{}, quiet: map[types.UID]bool{},
+		denied: map[denial]*denials{},
 	}
 }
 

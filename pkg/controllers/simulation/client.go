@@ -144,7 +144,9 @@ type podClient struct {
 
 func (c podClient) Create(_ context.Context, pod *corev1.Pod, _ metav1.CreateOptions) (*corev1.Pod, error) {
 	return send(c.conn, "create", pod.Name, func(s *server, by *writer) (*corev1.Pod, error) {
-		return create(s, &s.pods, by, shallow(pod))
+		created, err := create(s, &s.pods, by, shallow(pod))
+		c.conn.world.check.created(by.sync, pod, err)
+		return created, err
 	})
 }
 

@@ -60,6 +60,21 @@ func (b *Backoff) Refused(object metav1.Object, now time.Time) {
 	b.tries[keyOf(object)] = refused
 }
 
+// Hurry moves the next try for an object to that time, if it was to be later and may be moved,
+// and reports whether it was. If that try is refused too, the wait after it is as long as if
+// it had been made in its time.
+func (b *Backoff) Hurry(key types.NamespacedName, at time.Time, may func() bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	refused, known := b.tries[key]
+	if !known || !refused.next.After(at) || !may() {
+		return false
+	}
+	refused.next = at
+	b.tries[key] = refused
+	return true
+}
+
 // Forget notes that a try has worked, or that the object is gone.
 func (b *Backoff) Forget(key types.NamespacedName) {
 	b.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestBackoff(t *testing.T) {
@@ -28,8 +29,8 @@ func TestBackoff(t *testing.T) {
 		backoff.Refused(object, now)
 	}
 	for what, got := range map[string][2]time.Duration{
-		"the wait has a longest":            {backoff.Left(object, now), 30 * time.Second},
-		"it gets shorter with time":         {backoff.Left(object, now.Add(time.Second)), 29 * time.Second},
+		"the wait has a longest":            {backoff.Left(object, now), 25 * time.Second},
+		"it gets shorter with time":         {backoff.Left(object, now.Add(time.Second)), 24 * time.Second},
 		"and ends":                          {backoff.Left(object, now.Add(time.Hour)), 0},
 		"a changed object need not wait":    {backoff.Left(changed, now), 0},
 		"nor one made anew":                 {backoff.Left(another, now), 0},
@@ -42,6 +43,7 @@ func TestBackoff(t *testing.T) {
 			}
 		})
 	}
+	hurries(t, &backoff, object, now)
 	backoff.Refused(changed, now)
 	if left := backoff.Left(changed, now); left != firstRetry {
 		t.Errorf("a changed object waits %s", left)
@@ -49,6 +51,38 @@ func TestBackoff(t *testing.T) {
 	backoff.Forget(key)
 	if left := backoff.Left(changed, now); left != 0 {
 		t.Errorf("waits %s after it worked", left)
+	}
+}
+
+// hurries checks that the next try can be made sooner than in 25 seconds.
+func hurries(t *testing.T, backoff *Backoff, object metav1.Object, now time.Time) {
+	t.Helper()
+	may := func(yes bool) func() bool { return func() bool { return yes } }
+	soon := now.Add(time.Second)
+	for _, test := range []struct {
+		what        string
+		at          time.Time
+		may, moved  bool
+		leftAfterIt time.Duration
+	}{
+		{"a try that may not be moved", soon, false, false, 25 * time.Second},
+		{"a try that may be moved", soon, true, true, time.Second},
+		{"a try that is to be made by then", soon, true, false, time.Second},
+		{"a try that is to be made earlier", now.Add(time.Minute), true, false, time.Second},
+	} {
+		if moved := backoff.Hurry(key, test.at, may(test.may)); moved != test.moved {
+			t.Errorf("%s: moved: %v", test.what, moved)
+		}
+		if left := backoff.Left(object, now); left != test.leftAfterIt {
+			t.Errorf("%s: waits %s, want %s", test.what, left, test.leftAfterIt)
+		}
+	}
+	backoff.Refused(object, soon)
+	if left := backoff.Left(object, soon); left != 25*time.Second {
+		t.Errorf("after a try that was made sooner it waits %s", left)
+	}
+	if backoff.Hurry(key, now, may(true)) == backoff.Hurry(types.NamespacedName{Name: "unknown"}, now, may(true)) {
+		t.Error("hurries what was never refused")
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 
 // The delays between retries of one failing key: the first one is short, since most
 // failures are conflicts with somebody else's write; each doubles the one before. The
-// longest bounds how late a loop notices that the cause is gone, such as room in
-// a quota, while a cause that stays costs only two requests a minute.
+// longest bounds how late a loop notices that the cause is gone, such as room in a quota: well
+// within half a minute. A cause that stays costs 24 requests in the first five minutes.
 const (
 	firstRetry   = 5 * time.Millisecond
-	longestRetry = 30 * time.Second
+	longestRetry = 25 * time.Second
 )
 
 // Queue is the workqueue of a control loop; its keys name the loop's objects.

@@ -2,6 +2,7 @@ package scale
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -18,13 +19,16 @@ type Plan struct {
 	Create int
 	// Delete holds the Pods to delete, the most dispensable first.
 	Delete []*corev1.Pod
+	// Wait is for how long the Pods that are missing are not created yet; 0 if that does not
+	// wait for a time. Then Create is 0.
+	Wait time.Duration
 	// Why is one sentence with the numbers in it; for a plan that does nothing it says
 	// why that is so.
 	Why string
 }
 
-// Empty reports whether there is nothing to do.
-func (p Plan) Empty() bool { return p.Create == 0 && len(p.Delete) == 0 }
+// Empty reports whether there is nothing to do, now or after a wait.
+func (p Plan) Empty() bool { return p.Create == 0 && len(p.Delete) == 0 && p.Wait == 0 }
 
 // Outcome is what came of a Plan.
 type Outcome struct {
@@ -45,9 +49,33 @@ func Decide(s Snapshot) Plan {
 	case !s.Settled:
 		return Plan{Why: "the cache does not yet show what was written last"}
 	case s.missing() > 0:
-		return Plan{Create: int(s.missing()), Why: fmt.Sprintf("%d of %d pods are there", s.active(), s.wanted())}
+		return fill(s)
 	case s.surplus() > 0:
-		return Plan{Delete: victims(s), Why: fmt.Sprintf("%d pods are there, %d are wanted", s.active(), s.wanted())}
+		return Plan{Delete: victims(s), Why: fmt.Sprintf("%s there, %d %s wanted", podsAre(s.active()), s.wanted(), are(s.wanted()))}
 	}
 	return Plan{Why: fmt.Sprintf("all of %d pods are there", s.wanted())}
+}
+
+// fill creates the Pods that are missing, unless that has to wait.
+func fill(s Snapshot) Plan {
+	there := fmt.Sprintf("%d of %d pods %s there", s.active(), s.wanted(), are(s.active()))
+	if s.Refused > 0 {
+		return Plan{Wait: s.Refused, Why: fmt.Sprintf("%s; one was refused, and the next try is in %s", there, s.Refused.Round(time.Millisecond))}
+	}
+	return Plan{Create: int(s.missing()), Why: there}
+}
+
+// podsAre says how many Pods there are, with the verb, and are is the verb alone.
+func podsAre(count int64) string {
+	if count == 1 {
+		return "1 pod is"
+	}
+	return fmt.Sprintf("%d pods are", count)
+}
+
+func are(count int64) string {
+	if count == 1 {
+		return "is"
+	}
+	return "are"
 }

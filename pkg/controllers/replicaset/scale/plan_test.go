@@ -17,6 +17,7 @@ func TestDecide(t *testing.T) {
 	type decision struct {
 		Create int
 		Delete int
+		Wait   time.Duration
 		Why    string
 	}
 	tests := map[string]struct {
@@ -38,9 +39,20 @@ func TestDecide(t *testing.T) {
 		"at most 500 pods are deleted in one sync": {
 			newSnapshot(0, newPods(501)), decision{Delete: 500, Why: "501 pods are there, 0 are wanted"}},
 		"the largest size there is does not overflow": {
-			newSnapshot(math.MaxInt32, newPods(1)), decision{Create: 500, Why: "1 of 2147483647 pods are there"}},
+			newSnapshot(math.MaxInt32, newPods(1)), decision{Create: 500, Why: "1 of 2147483647 pods is there"}},
 		"a size that nobody gave is 1": {
 			newSnapshot(7, nil, noSize), decision{Create: 1, Why: "0 of 1 pods are there"}},
+		"one of them": {
+			newSnapshot(1, newPods(2)), decision{Delete: 1, Why: "2 pods are there, 1 is wanted"}},
+		"the only one": {
+			newSnapshot(0, newPods(1)), decision{Delete: 1, Why: "1 pod is there, 0 are wanted"}},
+		"missing pods have to wait once one was refused": {
+			newSnapshot(5, newPods(2), refused), decision{Wait: 1280 * time.Millisecond,
+				Why: "2 of 5 pods are there; one was refused, and the next try is in 1.28s"}},
+		"surplus pods do not wait for that": {
+			newSnapshot(2, newPods(5), refused), decision{Delete: 3, Why: "5 pods are there, 2 are wanted"}},
+		"nor does a ReplicaSet that has its size": {
+			newSnapshot(3, newPods(3), refused), decision{Why: "all of 3 pods are there"}},
 		"nothing is created while own writes are unseen": {
 			newSnapshot(5, newPods(2), unsettled), decision{Why: "the cache does not yet show what was written last"}},
 		"nothing is deleted while own writes are unseen": {
@@ -53,11 +65,11 @@ func TestDecide(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			plan := Decide(test.snapshot)
-			got := decision{plan.Create, len(plan.Delete), plan.Why}
+			got := decision{plan.Create, len(plan.Delete), plan.Wait, plan.Why}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
-			if wantEmpty := test.want.Create+test.want.Delete == 0; plan.Empty() != wantEmpty {
+			if wantEmpty := test.want.Create+test.want.Delete == 0 && test.want.Wait == 0; plan.Empty() != wantEmpty {
 				t.Errorf("Empty() = %v, want %v", plan.Empty(), wantEmpty)
 			}
 		})

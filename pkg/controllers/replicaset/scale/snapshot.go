@@ -21,6 +21,8 @@ type Snapshot struct {
 	// Settled reports whether the caches have seen all of this loop's own writes for
 	// the ReplicaSet. If not, Pods are counted, but not created or deleted.
 	Settled bool
+	// Refused is for how long no Pod is to be created, because one was refused a moment ago.
+	Refused time.Duration
 	// Now is the time of the decision.
 	Now time.Time
 }

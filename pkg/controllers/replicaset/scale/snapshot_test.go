@@ -116,6 +116,8 @@ func newSnapshot(replicas int32, active []*corev1.Pod, edits ...func(*Snapshot))
 
 func unsettled(s *Snapshot) { s.Settled = false }
 
+func refused(s *Snapshot) { s.Refused = 1280 * time.Millisecond }
+
 func namesOf(pods []*corev1.Pod) []string {
 	var names []string
 	for _, pod := range pods {

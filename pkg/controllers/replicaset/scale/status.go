@@ -20,7 +20,8 @@ const (
 
 // Status says what to report about the ReplicaSet after the plan was carried out with the
 // given outcome, and after what time to look again because a Pod will have become
-// available by then; 0 if none will by waiting alone. It counts what was there before
+// available by then, or what the plan waits for is over; 0 if nothing will change by waiting
+// alone. It counts what was there before
 // the plan: what came of it is counted when the caches show it.
 func Status(s Snapshot, plan Plan, outcome Outcome) (appsv1.ReplicaSetStatus, time.Duration) {
 	status := s.ReplicaSet.Status
@@ -43,7 +44,7 @@ func Status(s Snapshot, plan Plan, outcome Outcome) (appsv1.ReplicaSetStatus, ti
 		}
 	}
 	status.Conditions = conditions(s, plan, outcome)
-	return status, untilNextAvailable(s)
+	return status, sooner(untilNextAvailable(s), plan.Wait)
 }
 
 // untilNextAvailable returns how long it is until the first of the Pods that are ready but
@@ -61,6 +62,14 @@ func untilNextAvailable(s Snapshot) time.Duration {
 		}
 	}
 	return soonest
+}
+
+// sooner returns the shorter of two waits, of which 0 stands for none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // conditions returns the ReplicaSet's conditions with ReplicaFailure brought up to date: it

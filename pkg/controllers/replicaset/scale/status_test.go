@@ -98,6 +98,26 @@ func TestStatusCounts(t *testing.T) {
 	}
 }
 
+func TestLooksAgainWhenTheFirstWaitIsOver(t *testing.T) {
+	maturing := newSnapshot(2, []*corev1.Pod{newPod("a", ready(3*time.Second))}, minReady(10))
+	for name, test := range map[string]struct {
+		snapshot  Snapshot
+		wait      time.Duration
+		lookAgain time.Duration
+	}{
+		"nothing is waited for":                     {newSnapshot(1, newPods(1)), 0, 0},
+		"a create waits":                            {newSnapshot(1, nil), time.Minute, time.Minute},
+		"a pod will be available before the create": {maturing, time.Minute, 6500 * time.Millisecond},
+		"a pod will be available after the create":  {maturing, time.Second, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, lookAgain := Status(test.snapshot, Plan{Wait: test.wait}, Outcome{}); lookAgain != test.lookAgain {
+				t.Errorf("looks again after %s, want %s", lookAgain, test.lookAgain)
+			}
+		})
+	}
+}
+
 func TestReplicaFailure(t *testing.T) {
 	other := appsv1.ReplicaSetCondition{Type: "Other", Status: corev1.ConditionTrue}
 	failure := func(reason, message string, since metav1.Time) appsv1.ReplicaSetCondition {
@@ -129,6 +149,7 @@ func TestReplicaFailure(t *testing.T) {
 		"it goes when a create works":                             {list{before}, settled, create, Outcome{Done: 1}, list{}},
 		"it goes when nothing is left to create or delete":        {list{before}, settled, Plan{}, Outcome{}, list{}},
 		"it stays while own writes are unseen":                    {list{before}, unsettled, Plan{}, Outcome{}, list{before}},
+		"it stays while a create waits":                           {list{before}, settled, Plan{Wait: time.Second}, Outcome{}, list{before}},
 		"it stays when none of the plan was tried":                {list{before}, settled, create, Outcome{}, list{before}},
 		"other conditions stay in place when it comes":            {list{other}, settled, create, Outcome{Err: quota}, list{other, failure("FailedCreate", "quota", present)}},
 		"other conditions stay in place when it changes":          {list{before, other}, settled, create, Outcome{Err: limit}, list{failure("FailedCreate", "limit", ago(time.Hour)), other}},
