@@ -151,28 +151,6 @@ func write(s *lab.Space, text string) string {
 	return path
 }
 
-// TestASurgePodThatFindsNoNode: kubernetes#116891. There are as many nodes as Pods, one Pod to a
-// node, and maxUnavailable is rounded down to 0.
-func TestASurgePodThatFindsNoNode(t *testing.T) {
-	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
-		s := l.NewSpace(t)
-		s.LabelNodes(3)
-		s.Create(lab.NewDeployment("web", 3, lab.Rolling("25%", "25%"), lab.Deadline(5), lab.OneToANode(s.Name)))
-		s.Complete("web")
-		s.Edit("web", lab.Image("web:2"))
-		s.UntilCondition("web", appsv1.DeploymentProgressing, "False ProgressDeadlineExceeded")
-		s.UntilWritten()
-		_, message := lab.ConditionOf(s.Deployment("web"), appsv1.DeploymentProgressing)
-		said := strings.Join(append(s.Recorder.Now().EventsAbout("Deployment", "web"), message), "; ")
-		named := strings.Contains(said, "maxUnavailable")
-		return finding{
-			fault:   !named,
-			cell:    "the condition says that time has run out, and nothing says why",
-			counted: said,
-		}
-	})
-}
-
 // TestEventsOfAThousandPods: how many of the Pods can be read of in events.
 func TestEventsOfAThousandPods(t *testing.T) {
 	yardstick(t, func(t *testing.T, l *lab.Lab) finding {

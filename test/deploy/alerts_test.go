@@ -116,6 +116,14 @@ func TestAlerts(t *testing.T) {
 			hour, []string{`{controller="deployment", job="controller-manager"}`}},
 		{"a sync had panicked before", "ControllerManagerSyncPanics",
 			[]string{`controller_manager_sync_panics_total{job="controller-manager",controller="deployment"} 0x10 1x49`}, hour, nil},
+
+		{"Pods stay away", "ControllerManagerDegraded",
+			[]string{`controller_manager_deployments{job="controller-manager",state="degraded"} 0x30 2x29`},
+			hour, []string{`{job="controller-manager"}`}},
+		{"Pods come back, and rollouts are stuck", "ControllerManagerDegraded", []string{
+			`controller_manager_deployments{job="controller-manager",state="degraded"} 0x50 2x9`,
+			`controller_manager_deployments{job="controller-manager",state="stuck"} 1x59`,
+		}, hour, nil},
 	}
 	rules := alerts(t)
 	fired, silent := map[string]bool{}, map[string]bool{}

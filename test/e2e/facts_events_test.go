@@ -32,6 +32,9 @@ func (n *normalizer) events(f facts, events []*corev1.Event, uncounted map[strin
 		if !slices.Contains([]string{deploymentComponent, replicaSetComponent}, event.Source.Component) {
 			continue
 		}
+		if onlyOurs(event.Reason) {
+			continue
+		}
 		about := event.InvolvedObject
 		line := lab.EventLine(event)
 		if uncounted[event.Reason] != "" {
@@ -60,6 +63,12 @@ func (n *normalizer) events(f facts, events []*corev1.Event, uncounted map[strin
 		f.add(name, "number of such events", fmt.Sprint(sum.events))
 		f.add(name, "sum of their counts", fmt.Sprint(sum.count))
 	}
+}
+
+// onlyOurs tells the events that our loops send and the built-in ones do not: that a finished
+// Deployment has lost its availability, and that the deadline has passed.
+func onlyOurs(reason string) bool {
+	return slices.Contains([]string{"Degraded", "ProgressDeadlineExceeded"}, reason)
 }
 
 // facts are all that is compared of what the namespace holds at the end of a story.

@@ -77,6 +77,10 @@ func newNormalizer(t *testing.T, namespace, manager string, st *lab.Story) *norm
 	return n
 }
 
+// timedOutWhy is what the condition says when the deadline has passed. The built-in loops say
+// the first sentence, ours add why.
+var timedOutWhy = regexp.MustCompile(`( has timed out progressing\.) .*`)
+
 // text normalizes a value.
 func (n *normalizer) text(text string) string {
 	for uid, whose := range n.uids {
@@ -85,6 +89,7 @@ func (n *normalizer) text(text string) string {
 	for _, name := range n.podNames {
 		text = name.ReplaceAllString(text, "${1}#")
 	}
+	text = timedOutWhy.ReplaceAllString(text, "$1")
 	return strings.ReplaceAll(text, n.namespace, "<namespace>")
 }
 

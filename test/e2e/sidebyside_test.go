@@ -36,7 +36,8 @@ func theScenarios() []scenario {
 }
 
 // TestSideBySide compares what scenarios end with, field by field, with what they end
-// with under the built-in loops. It is the same: there is no list of exceptions. What the
+// with under the built-in loops. It is the same: there is no list of exceptions, but for what
+// only ours say (onlyOurs, and why a deadline has passed, see normalizer.text). What the
 // built-in loops do is kept in golden files; with E2E_CONTROLLERS=builtin the test proves
 // that they are still true, and with -update as well it writes them.
 func TestSideBySide(t *testing.T) {

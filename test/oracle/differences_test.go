@@ -112,6 +112,16 @@ func knownDifferences() []known[step] {
 			},
 		},
 		{
+			name: "why the deadline has passed",
+			why:  "when the deadline has passed the message says why, behind the built-in's sentence (kubernetes#116891)",
+			excuses: func(s step, d difference) bool {
+				ours := util.GetDeploymentCondition(s.ours.deployment.Status, appsv1.DeploymentProgressing)
+				theirs := util.GetDeploymentCondition(s.theirs.deployment.Status, appsv1.DeploymentProgressing)
+				return about(d, appsv1.DeploymentProgressing) && ours != nil && theirs != nil && ours.Reason == util.TimedOutReason &&
+					theirs.Reason == util.TimedOutReason && strings.HasPrefix(ours.Message, theirs.Message+" ")
+			},
+		},
+		{
 			name: "the clock of this rollout",
 			why:  "a created ReplicaSet starts the clock of the deadline; the built-in lets it run on, perhaps to its end, if the last that it reported is another one created",
 			excuses: func(s step, d difference) bool {

@@ -99,7 +99,7 @@ func New(config Config) (*Controller, error) {
 		c.queue = worker.NewQueue("deployment")
 	}
 	var err error
-	if c.metrics, err = worker.NewMetrics(config.Metrics, "deployment"); err != nil {
+	if c.metrics, err = newMetrics(config.Metrics, c.deployments); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the Deployment loop: %w", err)
 	}
 	c.pool = &worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
@@ -175,6 +175,9 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	}
 	report := rollout.Status(snapshot, plan, outcome)
 	statusErr := c.writeStatus(ctx, deployment, report.Status, report.Revision)
+	if statusErr == nil {
+		c.tell(deployment, report)
+	}
 	if outcome.Held && statusErr == nil {
 		// Put off, not failed: nothing else brings the create back when its time has come,
 		// which may be this very moment.

@@ -17,6 +17,8 @@ const (
 	reasonRollback                  = "DeploymentRollback"
 	reasonRollbackRevisionNotFound  = "DeploymentRollbackRevisionNotFound"
 	reasonRollbackTemplateUnchanged = "DeploymentRollbackTemplateUnchanged"
+	reasonDegraded                  = "Degraded"
+	reasonDeadlineExceeded          = rollout.ReasonDeadlineExceeded
 )
 
 // event is what is told to the users of a Deployment.
@@ -27,6 +29,16 @@ type event struct {
 // record sends an event about the Deployment.
 func (c *Controller) record(d *appsv1.Deployment, e event) {
 	c.events.Event(d, e.kind, e.reason, e.message)
+}
+
+// tell sends the events about what has just been reported for the first time.
+func (c *Controller) tell(d *appsv1.Deployment, report rollout.Report) {
+	if report.Degraded {
+		c.record(d, degraded(report.Status))
+	}
+	if report.TimedOut != "" {
+		c.record(d, timedOut(report.TimedOut))
+	}
 }
 
 func scaled(replicaSet string, from, to int64) event {
@@ -40,6 +52,16 @@ func scaled(replicaSet string, from, to int64) event {
 
 func createFailed(replicaSet string, err error) event {
 	return event{corev1.EventTypeWarning, reasonCreateError, rollout.CreateErrorMessage(replicaSet, err)}
+}
+
+func degraded(status appsv1.DeploymentStatus) event {
+	return event{corev1.EventTypeWarning, reasonDegraded,
+		fmt.Sprintf("%d of %d pods are not available, although the rollout is complete",
+			status.UnavailableReplicas, status.UnavailableReplicas+status.AvailableReplicas)}
+}
+
+func timedOut(message string) event {
+	return event{corev1.EventTypeWarning, reasonDeadlineExceeded, message}
 }
 
 func selectingAll() event {

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"errors"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -36,17 +37,22 @@ func (c *Controller) claim(d *appsv1.Deployment, selector labels.Selector) owner
 
 // observe returns all that a decision about the Deployment depends on.
 func (c *Controller) observe(d *appsv1.Deployment, sets []*appsv1.ReplicaSet) rollout.Snapshot {
-	return rollout.Snapshot{Deployment: d, ReplicaSets: sets, Pods: c.podsOf(d, sets), Now: c.clock.Now()}
+	now := c.clock.Now()
+	return rollout.Snapshot{Deployment: d, ReplicaSets: sets, Pods: c.podsOf(d, sets, now), Now: now}
 }
 
-// podsOf returns the Pods of the ReplicaSets, for the one strategy that asks about them.
-func (c *Controller) podsOf(d *appsv1.Deployment, sets []*appsv1.ReplicaSet) map[types.UID][]*corev1.Pod {
-	if d.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+// podsOf returns the Pods of the ReplicaSets, for the one strategy that asks about them, and those
+// of the new one where it is to be said what keeps them. A rollout that gets on reads none.
+func (c *Controller) podsOf(d *appsv1.Deployment, sets []*appsv1.ReplicaSet, now time.Time) map[types.UID][]*corev1.Pod {
+	recreates, overdue := d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType, rollout.IsOverdue(d, now)
+	if !recreates && !overdue {
 		return nil
 	}
 	pods := make(map[types.UID][]*corev1.Pod, len(sets))
 	for _, rs := range sets {
-		pods[rs.UID] = ownership.Owned[*corev1.Pod](c.podIndexer, rs.Namespace, rs.UID)
+		if recreates || rollout.IsNewReplicaSet(d, rs) {
+			pods[rs.UID] = ownership.Owned[*corev1.Pod](c.podIndexer, rs.Namespace, rs.UID)
+		}
 	}
 	return pods
 }

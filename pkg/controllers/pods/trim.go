@@ -7,8 +7,8 @@ import (
 
 // Trim returns the part of a Pod that the control loops read: its metadata
 // without managedFields, its node, phase and Ready condition, its restart counts
-// and the names of its sidecars. A Pod in the cache of a large cluster shrinks
-// to a fraction that way.
+// and the names of its sidecars; and of one that is not ready, why. A Pod in the
+// cache of a large cluster shrinks to a fraction that way.
 //
 // A trimmed Pod must never be written back whole: it would erase the rest.
 // The loops only create, patch and delete Pods.
@@ -22,9 +22,9 @@ func Trim(pod *corev1.Pod) *corev1.Pod {
 		},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
-			Conditions:            readyOnly(pod),
-			ContainerStatuses:     restartCounts(pod.Status.ContainerStatuses),
-			InitContainerStatuses: restartCounts(pod.Status.InitContainerStatuses),
+			Conditions:            trimConditions(pod),
+			ContainerStatuses:     trimStatuses(pod, pod.Status.ContainerStatuses),
+			InitContainerStatuses: trimStatuses(pod, pod.Status.InitContainerStatuses),
 		},
 	}
 }
@@ -45,23 +45,39 @@ func sidecars(containers []corev1.Container) []corev1.Container {
 	return kept
 }
 
-func readyOnly(pod *corev1.Pod) []corev1.PodCondition {
-	condition := readyCondition(pod)
-	if condition == nil {
-		return nil
+// trimConditions keeps whether the Pod is ready, and why no node has been found for it.
+func trimConditions(pod *corev1.Pod) []corev1.PodCondition {
+	var kept []corev1.PodCondition
+	if condition := readyCondition(pod); condition != nil {
+		kept = append(kept, corev1.PodCondition{
+			Type:               corev1.PodReady,
+			Status:             condition.Status,
+			LastTransitionTime: condition.LastTransitionTime,
+		})
 	}
-	return []corev1.PodCondition{{
-		Type:               corev1.PodReady,
-		Status:             condition.Status,
-		LastTransitionTime: condition.LastTransitionTime,
-	}}
+	if condition := unscheduled(pod); condition != nil {
+		kept = append(kept, corev1.PodCondition{
+			Type:    corev1.PodScheduled,
+			Status:  condition.Status,
+			Reason:  condition.Reason,
+			Message: condition.Message,
+		})
+	}
+	return kept
 }
 
-func restartCounts(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+// trimStatuses keeps how often containers were restarted and, if the Pod is not ready, what
+// they wait for.
+func trimStatuses(pod *corev1.Pod, statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var kept []corev1.ContainerStatus
+	ready := IsReady(pod)
 	for i := range statuses {
-		if statuses[i].RestartCount > 0 {
-			kept = append(kept, corev1.ContainerStatus{Name: statuses[i].Name, RestartCount: statuses[i].RestartCount})
+		status := corev1.ContainerStatus{Name: statuses[i].Name, RestartCount: statuses[i].RestartCount}
+		if reason := waitsFor(&statuses[i]); reason != "" && !ready {
+			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: reason}
+		}
+		if status.RestartCount > 0 || status.State.Waiting != nil {
+			kept = append(kept, status)
 		}
 	}
 	return kept

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -111,9 +112,7 @@ func (c *checker) reasonSaysWhatIs(s *syncing, before, now *appsv1.DeploymentCon
 				status.Replicas, status.UpdatedReplicas, status.AvailableReplicas, wanted)
 		}
 	case rollout.ReasonDeadlineExceeded:
-		if before == nil || s.now.Sub(before.LastUpdateTime.Time) <= time.Duration(*d.Spec.ProgressDeadlineSeconds)*time.Second {
-			c.fail("conditions", "the deadline of %d s is called exceeded too early", *d.Spec.ProgressDeadlineSeconds)
-		}
+		c.deadlineHasPassed(s, before, now)
 	case rollout.ReasonPaused:
 		if !d.Spec.Paused {
 			c.fail("conditions", "the Deployment is called paused")
@@ -122,5 +121,18 @@ func (c *checker) reasonSaysWhatIs(s *syncing, before, now *appsv1.DeploymentCon
 		if d.Spec.Paused {
 			c.fail("conditions", "a paused Deployment says %s", now.Reason)
 		}
+	}
+}
+
+// deadlineHasPassed: when the deadline is called exceeded it is, and the message says so; after
+// that only the message may change, when another cause is seen.
+func (c *checker) deadlineHasPassed(s *syncing, before, now *appsv1.DeploymentCondition) {
+	limit := time.Duration(*s.deployment.Spec.ProgressDeadlineSeconds) * time.Second
+	known := before != nil && before.Reason == now.Reason
+	switch {
+	case !strings.Contains(now.Message, " has timed out progressing."), known && before.Message == now.Message:
+		c.fail("conditions", "the deadline is called exceeded with the message %q", now.Message)
+	case before == nil || !known && s.now.Sub(before.LastUpdateTime.Time) <= limit:
+		c.fail("conditions", "the deadline of %s is called exceeded too early", limit)
 	}
 }

@@ -109,10 +109,9 @@ func (r *report) progress() {
 		return
 	}
 	current := find(r.Deployment.Status.Conditions, appsv1.DeploymentProgressing)
-	expired := current != nil && current.Reason == ReasonDeadlineExceeded
 	switch {
 	case r.Deployment.DeletionTimestamp != nil:
-	case r.Deployment.Spec.Paused && !expired:
+	case r.Deployment.Spec.Paused && !hasTimedOut(current):
 		r.setProgress(corev1.ConditionUnknown, ReasonPaused, messagePaused)
 	case r.resuming():
 		r.setProgress(corev1.ConditionUnknown, ReasonResumed, messageResumed)
@@ -143,8 +142,8 @@ func (r *report) rollout(current *appsv1.DeploymentCondition) {
 		r.setProgress(corev1.ConditionTrue, ReasonComplete, r.subject()+" has successfully progressed.")
 	case r.progressed() || succeeded: // what succeeded is the rollout before: another one has begun
 		r.conditions.renew(appsv1.DeploymentProgressing, corev1.ConditionTrue, ReasonUpdated, r.subject()+" is progressing.")
-	case r.timedOut():
-		r.setProgress(corev1.ConditionFalse, ReasonDeadlineExceeded, r.subject()+" has timed out progressing.")
+	case r.timedOut() || hasTimedOut(current):
+		r.setProgress(corev1.ConditionFalse, ReasonDeadlineExceeded, r.timedOutMessage(current))
 	}
 }
 

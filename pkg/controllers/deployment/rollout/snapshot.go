@@ -17,7 +17,8 @@ type Snapshot struct {
 	// ReplicaSets holds those that the Deployment controls, in any order.
 	ReplicaSets []*appsv1.ReplicaSet
 	// Pods holds the Pods of each of them, by the ReplicaSet's UID. It is filled
-	// only where the strategy needs it, which is Recreate.
+	// only where the strategy needs it, which is Recreate; and with those of the new
+	// one where the deadline has passed (IsOverdue).
 	Pods map[types.UID][]*corev1.Pod
 	// Now is the time of the decision.
 	Now time.Time

@@ -38,6 +38,11 @@ type Report struct {
 	Revision string
 	// LookAgain is after what time to look again although nothing changes; 0 if not at all.
 	LookAgain time.Duration
+	// Degraded tells that the Deployment, whose rollout is complete, loses its availability with
+	// this status.
+	Degraded bool
+	// TimedOut is what is to be said where the progress deadline passes with this status.
+	TimedOut string
 }
 
 // report is a Report in the making.
@@ -66,7 +71,7 @@ func Status(s Snapshot, plan Plan, outcome Outcome) Report {
 	r.progress()
 	r.failure()
 	r.status.Conditions = r.conditions.items
-	finished := Report{Status: r.status, LookAgain: r.lookAgain()}
+	finished := Report{Status: r.status, LookAgain: r.lookAgain(), Degraded: r.degrades(), TimedOut: r.timesOut()}
 	// Of a Deployment that is being deleted nothing but the status is written. And a template
 	// that has become current again has an old revision until it could be given a new one.
 	if after.new != nil && s.Deployment.DeletionTimestamp == nil && revisionOf(after.new) >= after.nextRevision() {
