@@ -20,6 +20,12 @@ func mutants() map[string]mutant {
 			"resolve(rolling.MaxUnavailable, wanted, false)", "resolve(rolling.MaxUnavailable, wanted, true)"},
 		"fenceposts that are both nothing": {rolloutCore + "fenceposts.go",
 			"if surge == 0 && unavailable == 0 {", "if false {"},
+		"an undo is no rollout": {rolloutCore + "rolling.go",
+			"if room := d.room(total, current); room > 0 {",
+			"room := d.room(total, current)\n\tif len(d.old) > 0 && byAge(d.new, d.old[0]) < 0 {\n\t\troom = d.wanted - current\n\t}\n\tif room > 0 {"},
+		"old Pods are taken for available": {rolloutCore + "rolling.go",
+			"sum(old, dependablyAvailable)\n\tbroken := make([]int64, len(old))\n\tfor i, rs := range old {\n\t\tbroken[i] = max(0, min(budget, size(rs)-dependablyAvailable(rs)))\n\t\tbudget -= broken[i]",
+			"sum(old, size)\n\tbroken := make([]int64, len(old))\n\tfor i, rs := range old {\n\t\tbroken[i] = max(0, min(budget, size(rs)-dependablyAvailable(rs)))"},
 		// Recreate.
 		"Recreate does not wait for the last Pod": {rolloutCore + "recreate.go",
 			"running := d.oldPodsRunning(); running > 0", "running := d.oldPodsRunning(); running > 1"},

@@ -76,7 +76,7 @@ func simulate(t *testing.T, root string, m mutant) (output string, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the mutant: %v\n%s", err, out)
 	}
-	run := exec.Command(program, "-test.run", "^(TestExhaustive|TestSimulation)$", "-time", patience.String())
+	run := exec.Command(program, "-test.failfast", "-test.run", "^(TestExhaustive|TestSimulation)$", "-replicas", "1", "-time", patience.String())
 	run.Dir = filepath.Join(root, "pkg/controllers/simulation")
 	out, err := run.CombinedOutput()
 	return string(out), err

@@ -59,5 +59,6 @@
 // happens is told as a tale (tale.go), step by step with the reason of each, and kept in
 // testdata/stories, so that a change of behavior is seen as a change of a story. TestExhaustive leaves nothing
 // to chance: for up to three replicas and every pair of fenceposts it visits all states that a
-// rollout can be in, in a model (model_test.go) that has both cores and little else.
+// rollout can be in, also one that is undone, resized or loses a Pod in the middle, in a model
+// (model_test.go) that has both cores and little else. Its comment says where it ends.
 package simulation

@@ -119,14 +119,28 @@ func (c *checker) boundsHoldInTruth(deployment types.UID) {
 }
 
 // thereAndBack is what is tolerated of a Deployment's availability: a ReplicaSet that was made
-// smaller, and larger again before that was carried out and reported, reports Pods as available
-// that are condemned, and the Deployment loop believes it. This happens to the
-// built-in loops too, when a rollout is undone within the few milliseconds that it takes.
+// smaller, and larger again before that was carried out and reported, or before the loop that
+// did it sees that, reports Pods as available that are condemned or gone, and the Deployment loop
+// believes it. This happens to the built-in loops too, when a rollout is undone within
+// the few milliseconds that it takes.
 func (c *checker) thereAndBack(ch change[*appsv1.ReplicaSet]) {
 	active, _, _ := c.countPods(ch.old)
-	if before := int(size(ch.old)); active > before || int(ch.old.Status.Replicas) > before {
+	if before := int(size(ch.old)); max(active, int(ch.old.Status.Replicas), c.world.seenPods(ch.old)) > before {
 		c.disturbed(controllerOf(ch.new))
 	}
+}
+
+// seenPods is how many active Pods of a ReplicaSet the leader's ReplicaSet loop sees.
+func (w *World) seenPods(rs *appsv1.ReplicaSet) int {
+	seen := 0
+	if w.process != nil {
+		for _, pod := range w.process.loops[1].caches.pods.rows {
+			if belongs(pod, rs) {
+				seen++
+			}
+		}
+	}
+	return seen
 }
 
 func (c *checker) find(deployment types.UID) *appsv1.Deployment {
