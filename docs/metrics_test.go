@@ -73,6 +73,9 @@ func everyMetric(t *testing.T) *prometheus.Registry {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := metrics.LostEvents(registry); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := takeover.New(takeover.Config{Deployments: true, ReplicaSets: true, Metrics: registry}); err != nil {
 		t.Fatal(err)
 	}

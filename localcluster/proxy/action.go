@@ -39,6 +39,19 @@ func Hold(gate *Gate) Action {
 	return later(func(ctx context.Context, _ time.Time) error { return gate.pass(ctx) })
 }
 
+// HoldRequest keeps the request itself while the gate is shut: the API server hears of it when it opens,
+// unless the client has given up by then.
+func HoldRequest(gate *Gate) Action {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if gate.pass(r.Context()) != nil {
+				panic(http.ErrAbortHandler)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
 // Drop breaks the request off before the API server hears of it.
 func Drop() Action {
 	return func(http.Handler) http.Handler {

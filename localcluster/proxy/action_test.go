@@ -26,6 +26,7 @@ func TestWhatEachActionDoes(t *testing.T) {
 		"a delayed request is sent on":               {action: Delay(some), asked: 1, answer: passed, atLeast: some},
 		"a delayed answer arrives whole":             {action: DelayAnswer(some), asked: 1, answer: passed, atLeast: some},
 		"an answer that is not held arrives":         {action: Hold(new(Gate)), asked: 1, answer: passed},
+		"a request that is not held is sent on":      {action: HoldRequest(new(Gate)), asked: 1, answer: passed},
 		"a dropped request never reaches the server": {action: Drop(), asked: 0, answer: "broken"},
 		"a lost answer was one":                      {action: LoseAnswer(), asked: 1, answer: "broken"},
 		"an answer that is cut before its beginning": {action: CutAfter(0), asked: 1, answer: "broken"},
@@ -52,6 +53,28 @@ func TestWhatEachActionDoes(t *testing.T) {
 				t.Errorf("without the rule the answer is %q, want %q", got, passed)
 			}
 		})
+	}
+}
+
+// TestARequestThatIsHeld does not reach the server before the gate opens.
+func TestARequestThatIsHeld(t *testing.T) {
+	var gate Gate
+	gate.Shut()
+	b := start(t, ok)
+	b.Add(Rule{Action: func(next http.Handler) http.Handler {
+		held := HoldRequest(&gate)(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.AfterFunc(50*time.Millisecond, func() {
+				if asked := b.asked.Load(); asked != 0 {
+					t.Errorf("the server saw %d requests while the gate was shut", asked)
+				}
+				gate.Open()
+			})
+			held.ServeHTTP(w, r)
+		})
+	}})
+	if got, want := b.send("POST", pods), "200 POST "+pods+" body"; got != want {
+		t.Errorf("answer %q, want %q", got, want)
 	}
 }
 

@@ -39,7 +39,7 @@
 //	cmd/controller-manager/app
 //	  → takeover                                   whether another program runs the same loops
 //	  → deployment, replicaset                     the shells: clients, queues, clocks, logs
-//	    → worker, freshness, ownership, watched, skew
+//	    → worker, freshness, ownership, watched, skew, telling
 //	                                               what both shells need
 //	    → deployment/rollout, replicaset/scale     the cores: pure functions
 //	      → pods                                   pure questions about one Pod

@@ -150,26 +150,3 @@ func write(s *lab.Space, text string) string {
 	}
 	return path
 }
-
-// TestEventsOfAThousandPods: how many of the Pods can be read of in events.
-func TestEventsOfAThousandPods(t *testing.T) {
-	yardstick(t, func(t *testing.T, l *lab.Lab) finding {
-		const size = 1000
-		s := l.NewSpace(t)
-		s.CreateReplicaSet(lab.NewReplicaSet("web", size))
-		s.UntilReplicaSet("web", size)
-		s.UntilWritten()
-		events, told := 0, 0
-		for _, event := range s.Recorder.Now().Events.Present() {
-			if event.Reason == "SuccessfulCreate" && event.InvolvedObject.Name == "web" {
-				events++
-				told += int(max(1, event.Count))
-			}
-		}
-		return finding{
-			fault:   told < size,
-			cell:    "most of the events are lost",
-			counted: fmt.Sprintf("%d events tell of %d of %d Pods", events, told, size),
-		}
-	}, "--kube-api-qps=1000", "--kube-api-burst=1000")
-}

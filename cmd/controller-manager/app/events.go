@@ -2,54 +2,97 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 )
-
-// eventComplaintEvery is the shortest time between two log lines about events that
-// cannot be written.
-const eventComplaintEvery = 10 * time.Second
 
 // flushWithin bounds how long the end of the work waits for its last events. The next
 // leader waits for it.
 const flushWithin = time.Second
 
+// What waits is bounded, so that an API server that does not take events costs neither time nor
+// memory. The recorders of client-go have a bound too, of the same size, but what is beyond
+// it is dropped there without a word.
+const mostWaiting = 1000
+
 // recorders makes recorders of events. Their events are sent one after the other, by a
-// client of their own; when too many wait (1,000) new ones are dropped. So the loops
+// client of their own; when too many wait new ones are dropped and counted. So the loops
 // never wait for an event.
 type recorders struct {
 	broadcaster record.EventBroadcaster
 	sink        *eventSink
 	logger      klog.Logger
+	waiting     atomic.Int64 // how many events have not been sent yet
+	lost        prometheus.Counter
 }
 
 // newRecorders sends events until ctx ends. The loops log what they do themselves, so
-// events are not logged again.
-func newRecorders(ctx context.Context, client kubernetes.Interface) *recorders {
+// events are not logged again. Those that cannot be sent count as lost.
+func newRecorders(ctx context.Context, client kubernetes.Interface, lost prometheus.Counter) *recorders {
 	logger := klog.FromContext(ctx)
 	quiet := klog.NewContext(ctx, klog.New(nil)) // the sink does the logging
-	sink := &eventSink{
-		EventSinkImpl: corev1client.EventSinkImpl{Interface: client.CoreV1().Events("")},
-		logger:        logger,
-		complaints:    flowcontrol.NewTokenBucketPassiveRateLimiter(float32(1/eventComplaintEvery.Seconds()), 1),
-		last:          make(chan struct{}),
+	r := &recorders{
+		broadcaster: record.NewBroadcaster(record.WithContext(quiet)),
+		sink:        newEventSink(client.CoreV1().Events(""), logger, lost),
+		logger:      logger,
+		lost:        lost,
 	}
-	r := &recorders{broadcaster: record.NewBroadcaster(record.WithContext(quiet)), sink: sink, logger: logger}
-	r.broadcaster.StartRecordingToSink(sink)
+	r.broadcaster.StartEventWatcher(func(event *corev1.Event) {
+		if event.Reason != lastEvent {
+			defer r.waiting.Add(-1)
+		}
+		r.sink.write(ctx, event)
+	})
 	return r
 }
 
 // forLoop returns the recorder of the named loop, which is the events' source component.
 func (r *recorders) forLoop(name string) record.EventRecorder {
-	return r.broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: name}).WithLogger(r.logger)
+	return bounded{r.broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: name}).WithLogger(r.logger), r}
+}
+
+// bounded is a recorder that drops events when too many wait.
+type bounded struct {
+	record.EventRecorder
+	*recorders
+}
+
+// Event sends an event, or drops it.
+func (b bounded) Event(object runtime.Object, kind, reason, message string) {
+	if b.admits() {
+		b.EventRecorder.Event(object, kind, reason, message)
+	}
+}
+
+// Eventf sends an event, or drops it.
+func (b bounded) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
+	b.Event(object, kind, reason, fmt.Sprintf(format, args...))
+}
+
+// AnnotatedEventf sends an event, or drops it.
+func (b bounded) AnnotatedEventf(object runtime.Object, annotations map[string]string, kind, reason, format string, args ...any) {
+	if b.admits() {
+		b.EventRecorder.AnnotatedEventf(object, annotations, kind, reason, format, args...)
+	}
+}
+
+// admits reports whether one more event may wait, and counts it.
+func (r *recorders) admits() bool {
+	if r.waiting.Add(1) <= mostWaiting {
+		return true
+	}
+	r.waiting.Add(-1)
+	r.lost.Inc()
+	return false
 }
 
 // flush returns once the events that were recorded have been sent, so that the last things
@@ -68,39 +111,3 @@ func (r *recorders) flush() {
 
 // lastEvent is the reason of the event that flush sends to itself. It never leaves the process.
 const lastEvent = "LastEvent"
-
-// eventSink writes events and says in one line, now and then, that one could not be written.
-type eventSink struct {
-	corev1client.EventSinkImpl
-	logger     klog.Logger
-	complaints flowcontrol.PassiveRateLimiter
-	last       chan struct{} // closed when lastEvent has come through
-}
-
-// Create writes a new event.
-func (s *eventSink) Create(event *corev1.Event) (*corev1.Event, error) {
-	if event.Reason == lastEvent {
-		close(s.last)
-		return event, nil
-	}
-	written, err := s.EventSinkImpl.Create(event)
-	s.complain(event, err)
-	return written, err
-}
-
-// Patch counts an event that has happened before.
-func (s *eventSink) Patch(event *corev1.Event, patch []byte) (*corev1.Event, error) {
-	written, err := s.EventSinkImpl.Patch(event, patch)
-	s.complain(event, err)
-	return written, err
-}
-
-func (s *eventSink) complain(event *corev1.Event, err error) {
-	expected := apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) ||
-		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
-	if err == nil || expected || !s.complaints.TryAccept() {
-		return
-	}
-	s.logger.Error(err, "Cannot write an event", "reason", event.Reason,
-		"object", klog.KRef(event.InvolvedObject.Namespace, event.InvolvedObject.Name))
-}

@@ -47,6 +47,10 @@ func run(ctx context.Context, options *Options) error {
 		return err
 	}
 	registry := metrics.New(build())
+	lost, err := metrics.LostEvents(registry)
+	if err != nil {
+		return err
+	}
 	check, err := newTakeoverCheck(options, registry)
 	if err != nil {
 		return err
@@ -76,7 +80,7 @@ func run(ctx context.Context, options *Options) error {
 	if err := caches.await(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	work := &work{options, clients, caches, newRecorders(underlying, clients.events), registry, check}
+	work := &work{options, clients, caches, newRecorders(underlying, clients.events, lost), registry, check}
 	return lead(ctx, options, clients, fence, watchdog, work.run)
 }
 

@@ -80,7 +80,7 @@ func (c *Controller) create(ctx context.Context, d *appsv1.Deployment, creation 
 	logger.V(2).Info("Created ReplicaSet", "replicaSet", klog.KObj(created), "replicas", *created.Spec.Replicas,
 		"revision", created.Annotations[rollout.RevisionAnnotation], "reason", creation.Why)
 	if *created.Spec.Replicas > 0 {
-		c.record(d, scaled(created.Name, 0, int64(*created.Spec.Replicas)))
+		c.stepped(d, step{created.Name, 0, int64(*created.Spec.Replicas)})
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (c *Controller) change(ctx context.Context, d *appsv1.Deployment, change ro
 	logger := klog.FromContext(ctx).WithValues("replicaSet", klog.KObj(written))
 	if from, to, resizes := change.Resizes(); resizes {
 		logger.V(2).Info("Scaled ReplicaSet", "from", from, "to", to, "reason", change.Why)
-		c.record(d, scaled(observed.Name, from, to))
+		c.stepped(d, step{observed.Name, from, to})
 	} else {
 		logger.V(2).Info("Updated ReplicaSet", "revision", written.Annotations[rollout.RevisionAnnotation], "reason", change.Why)
 	}

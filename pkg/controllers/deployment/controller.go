@@ -23,6 +23,7 @@ import (
 	"controller-manager/pkg/controllers/deployment/rollout"
 	"controller-manager/pkg/controllers/freshness"
 	"controller-manager/pkg/controllers/skew"
+	"controller-manager/pkg/controllers/telling"
 	"controller-manager/pkg/controllers/watched"
 	"controller-manager/pkg/controllers/worker"
 )
@@ -71,6 +72,7 @@ type Controller struct {
 	creates    worker.Backoff // of new ReplicaSets that were refused
 	unanswered unanswered
 	remarked   sync.Map // by key, the remarks that were logged last
+	steps      *telling.Ledger[*appsv1.Deployment, step]
 	metrics    worker.Metrics
 
 	terminatingCount skew.TerminatingCount
@@ -98,11 +100,12 @@ func New(config Config) (*Controller, error) {
 	if c.queue == nil {
 		c.queue = worker.NewQueue("deployment")
 	}
+	c.steps = telling.NewLedger(func(d *appsv1.Deployment, s step) { c.record(d, scaled(s)) }, step.then)
 	var err error
 	if c.metrics, err = newMetrics(config.Metrics, c.deployments); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the Deployment loop: %w", err)
 	}
-	c.pool = &worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
+	c.pool = &worker.Pool{Kind: "deployment", Queue: c.queue, Sync: c.turn, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
 	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		deployments.Informer(): c.deploymentHandler(),
 		replicaSets.Informer(): c.replicaSetHandler(),
@@ -124,12 +127,19 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	}
 	logger.V(2).Info("Deployment loop started", "workers", workers)
 	c.pool.Run(ctx, workers)
+	c.steps.CloseAll()
 	logger.V(2).Info("Deployment loop stopped")
 }
 
 // Next syncs the Deployment whose turn it is, as each worker of Run does over and over. It
 // is for programs that decide themselves what happens when.
 func (c *Controller) Next(ctx context.Context) { c.pool.Next(ctx) }
+
+// turn is a sync, and the telling of steps that have waited for their time.
+func (c *Controller) turn(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	lookAgain, err := c.sync(ctx, key)
+	return worker.Sooner(lookAgain, c.steps.Due(key, c.clock.Now())), err
+}
 
 // sync brings one Deployment one step further: observe → Decide → apply → Status.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
@@ -148,6 +158,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 		c.creates.Forget(key)
 		c.unanswered.forget(key)
 		c.remarked.Delete(key)
+		c.steps.Close(key)
 		logger.V(4).Info("Deployment is gone")
 		return 0, nil
 	}

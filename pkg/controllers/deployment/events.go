@@ -41,13 +41,31 @@ func (c *Controller) tell(d *appsv1.Deployment, report rollout.Report) {
 	}
 }
 
-func scaled(replicaSet string, from, to int64) event {
+// step is a change of a ReplicaSet's size, or several that followed each other.
+type step struct {
+	replicaSet string
+	from, to   int64
+}
+
+func (s step) shrinks() bool { return s.to < s.from }
+
+// then adds a step to those before it, if it goes on where they ended, in the same direction.
+func (s step) then(next step) (step, bool) {
+	goesOn := s.replicaSet == next.replicaSet && s.to == next.from && s.shrinks() == next.shrinks()
+	s.to = next.to
+	return s, goesOn
+}
+
+// stepped tells of a step, now or together with those that follow.
+func (c *Controller) stepped(d *appsv1.Deployment, s step) { c.steps.Tell(d, s, c.clock.Now()) }
+
+func scaled(s step) event {
 	direction := "up"
-	if to < from {
+	if s.shrinks() {
 		direction = "down"
 	}
 	return event{corev1.EventTypeNormal, reasonScaling,
-		fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, replicaSet, from, to)}
+		fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, s.replicaSet, s.from, s.to)}
 }
 
 func createFailed(replicaSet string, err error) event {

@@ -82,7 +82,7 @@ func (c *Controller) createPod(ctx context.Context, rs *appsv1.ReplicaSet, name 
 		case err == nil:
 			c.inflight.taken(rs, name)
 			c.freshness.Wrote(keyOf(rs), podResource, pod.ResourceVersion)
-			c.record(rs, podCreated(pod.Name))
+			c.podCreated(rs, pod.Name)
 			klog.FromContext(ctx).V(4).Info("Created a pod", "pod", klog.KObj(pod))
 			return true, nil
 		case !errors.Is(err, errAnothers) || ctx.Err() != nil:
@@ -168,7 +168,7 @@ func (c *Controller) deletePod(ctx context.Context, rs *appsv1.ReplicaSet, pod *
 	})
 	switch {
 	case err == nil:
-		c.record(rs, podDeleted(pod.Name))
+		c.podDeleted(rs, pod.Name)
 		logger.V(4).Info("Deleted a pod")
 		return true, nil
 	case apierrors.IsNotFound(err):

@@ -76,6 +76,7 @@ type Controller struct {
 	freshness *freshness.Tracker
 	inflight  *inflight
 	refusals  *refusals
+	tells     tells
 	metrics   *metrics
 	atOnce    int
 
@@ -108,11 +109,12 @@ func New(config Config) (*Controller, error) {
 	if config.Suffix != nil {
 		c.inflight.suffix = config.Suffix
 	}
+	c.tells = c.newTells()
 	var err error
 	if c.metrics, err = newMetrics(config.Metrics); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the ReplicaSet loop: %w", err)
 	}
-	c.pool = &worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.sync, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
+	c.pool = &worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.turn, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
 	c.synced, err = watched.Attach(map[cache.SharedIndexInformer]cache.ResourceEventHandler{
 		replicaSets.Informer(): c.replicaSetHandler(),
 		pods.Informer():        c.podHandler(),
@@ -133,12 +135,19 @@ func (c *Controller) Run(ctx context.Context, workers int) {
 	}
 	logger.V(2).Info("ReplicaSet loop started", "workers", workers)
 	c.pool.Run(ctx, workers)
+	c.tells.rest()
 	logger.V(2).Info("ReplicaSet loop stopped")
 }
 
 // Next syncs the ReplicaSet whose turn it is, as each worker of Run does over and over. It
 // is for programs that decide themselves what happens when.
 func (c *Controller) Next(ctx context.Context) { c.pool.Next(ctx) }
+
+// turn is a sync, and the telling of what has waited for its time.
+func (c *Controller) turn(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	lookAgain, err := c.sync(ctx, key)
+	return worker.Sooner(lookAgain, c.tells.due(key, c.clock.Now())), err
+}
 
 // sync brings one ReplicaSet one step further: observe → Decide → apply → Status.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
@@ -149,6 +158,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 		c.freshness.Forget(key)
 		c.inflight.forget(key)
 		c.refusals.Forget(key)
+		c.tells.forget(key)
 		logger.V(4).Info("ReplicaSet is gone")
 		return 0, nil
 	}

@@ -45,8 +45,10 @@ func TestNamesOfPods(t *testing.T) {
 // TestEventsAreThoseThatOthersMatchOn spells out what kubectl, dashboards and alerts know.
 func TestEventsAreThoseThatOthersMatchOn(t *testing.T) {
 	err := errors.New("the cause")
-	got := fmt.Sprint(podCreated("web-abcde"), podDeleted("web-abcde"), createFailed(err), deleteFailed(err))
+	got := fmt.Sprint(podsCreated(some{"web-abcde", 1}), podsDeleted(some{"web-abcde", 1}),
+		podsCreated(some{"web-abcde", 974}), podsDeleted(some{"web-abcde", 2}), createFailed(err), deleteFailed(err))
 	want := "{Normal SuccessfulCreate Created pod: web-abcde} {Normal SuccessfulDelete Deleted pod: web-abcde} " +
+		"{Normal SuccessfulCreate Created 974 more pods} {Normal SuccessfulDelete Deleted 2 more pods} " +
 		"{Warning FailedCreate Error creating: the cause} {Warning FailedDelete Error deleting: the cause}"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
