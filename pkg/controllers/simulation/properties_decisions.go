@@ -40,15 +40,17 @@ func (c *checker) cachesAreLeftAlone(s *syncing) func() {
 	}
 }
 
-// decisionsSettle: a decision does not change what it is made on; and deciding anew on what
-// came of it, over and over, ends with nothing to do, and resizes no ReplicaSet up and
-// then down again or the other way round.
+// decisionsSettle: a decision does not change what it is made on. Deciding anew on what came of it
+// gives nothing to do, but for the next step where one has been taken (see followsOn); over and
+// over it ends with nothing to do, and resizes no ReplicaSet up and then down again or
+// the other way round.
 func (c *checker) decisionsSettle(s *syncing) {
 	snapshot := rollout.Snapshot{Deployment: s.deployment, ReplicaSets: s.sets, Now: s.process.clock.Now(), Pods: map[types.UID][]*corev1.Pod{}}
 	for _, pod := range s.loop.caches.pods.rows {
 		snapshot.Pods[controllerOf(pod)] = append(snapshot.Pods[controllerOf(pod)], pod)
 	}
 	direction := map[string]int{}
+	var before rollout.Plan
 	for range 2*len(s.sets) + 6 {
 		kept := copied(snapshot)
 		plan, err := rollout.Decide(snapshot)
@@ -62,6 +64,10 @@ func (c *checker) decisionsSettle(s *syncing) {
 		if plan.Empty() || plan.Rollback != nil {
 			return
 		}
+		if !before.Empty() && !followsOn(snapshot, before, plan) {
+			c.fail("decisions settle", "Deployment %s: deciding anew on what came of a plan that %s gives one that %s", s.deployment.Name, inShort(before), inShort(plan))
+		}
+		before = plan
 		for _, ch := range plan.Change {
 			from, to, resizes := ch.Resizes()
 			if plan.Scaling {
@@ -77,6 +83,46 @@ func (c *checker) decisionsSettle(s *syncing) {
 		snapshot.ReplicaSets = applied(snapshot.ReplicaSets, plan)
 	}
 	c.fail("decisions settle", "Deployment %s: still something to do after deciding %d times", s.deployment.Name, 2*len(s.sets)+6)
+}
+
+// followsOn reports whether a plan is the next step after one that was carried out in full:
+//
+//   - a rollout goes on once a new size is shared out;
+//   - old ReplicaSets shrink once the new one has grown or shrunk, which comes first, and the new
+//     one grows once they have made room;
+//   - of Recreate, the new ReplicaSet gets its size once the old ones are made to shrink, if they
+//     have no Pods;
+//   - what is beyond the history limit goes when all else is done.
+func followsOn(s rollout.Snapshot, before, plan rollout.Plan) bool {
+	if before.Scaling || len(plan.Delete) > 0 && plan.Create == nil && len(plan.Change) == 0 {
+		return true
+	}
+	grew, shrank := directions(before)
+	grows, shrinks := directions(plan)
+	if s.Deployment.Spec.Strategy.RollingUpdate == nil {
+		return shrank && (grows && !shrinks || plan.Scaling)
+	}
+	return grew && shrinks || shrank && (grows || shrinks)
+}
+
+// directions reports whether a plan makes some ReplicaSet larger, and some smaller.
+func directions(plan rollout.Plan) (grows, shrinks bool) {
+	grows = plan.Create != nil
+	for _, ch := range plan.Change {
+		from, to, _ := ch.Resizes()
+		grows, shrinks = grows || to > from, shrinks || to < from
+	}
+	return grows, shrinks
+}
+
+// inShort says what a plan does.
+func inShort(plan rollout.Plan) string {
+	text := fmt.Sprintf("creates %t, deletes %d, and changes", plan.Create != nil, len(plan.Delete))
+	for _, ch := range plan.Change {
+		from, to, _ := ch.Resizes()
+		text += fmt.Sprintf(" %s from %d to %d (%s),", ch.Observed.Name, from, to, ch.Why)
+	}
+	return text
 }
 
 func alike(a, b rollout.Snapshot) bool {
