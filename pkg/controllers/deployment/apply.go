@@ -28,6 +28,11 @@ func (c *Controller) apply(ctx context.Context, s rollout.Snapshot, plan rollout
 			return c.rollback(ctx, s.Deployment, plan.Rollback)
 		})
 	}
+	if plan.Probe != nil {
+		steps = append(steps, func(ctx context.Context, o *rollout.Outcome) error {
+			return c.probe(ctx, s.Deployment, plan.Probe, o)
+		})
+	}
 	if plan.Create != nil {
 		steps = append(steps, func(ctx context.Context, o *rollout.Outcome) error {
 			return c.create(ctx, s.Deployment, plan.Create, o)
@@ -43,7 +48,7 @@ func (c *Controller) apply(ctx context.Context, s rollout.Snapshot, plan rollout
 		if outcome.Err = ctx.Err(); outcome.Err != nil {
 			return outcome
 		}
-		if outcome.Err = step(context.WithoutCancel(ctx), &outcome); outcome.Err != nil || outcome.Collision {
+		if outcome.Err = step(context.WithoutCancel(ctx), &outcome); outcome.Err != nil || outcome.Collision || outcome.LookAgain > 0 {
 			return outcome
 		}
 	}
@@ -75,7 +80,7 @@ func (c *Controller) create(ctx context.Context, d *appsv1.Deployment, creation 
 		return fmt.Errorf("creating ReplicaSet %s: %w", wanted.Name, err)
 	}
 	c.freshness.Wrote(keyOf(d), replicaSetResource, created.ResourceVersion)
-	c.creates.Forget(keyOf(d))
+	c.cameOut(ctx, d, wanted, created)
 	outcome.New, outcome.Created = created, true
 	logger.V(2).Info("Created ReplicaSet", "replicaSet", klog.KObj(created), "replicas", *created.Spec.Replicas,
 		"revision", created.Annotations[rollout.RevisionAnnotation], "reason", creation.Why)
@@ -95,6 +100,12 @@ func (c *Controller) found(ctx context.Context, d *appsv1.Deployment, name strin
 	if rollout.IsNewReplicaSet(d, existing) {
 		c.freshness.Wrote(keyOf(d), replicaSetResource, existing.ResourceVersion)
 		outcome.New = existing
+		return nil
+	}
+	if metav1.IsControlledBy(existing, d) {
+		// The next decision is made on it, once the cache shows it.
+		c.freshness.Wrote(keyOf(d), replicaSetResource, existing.ResourceVersion)
+		outcome.LookAgain = catchUp
 		return nil
 	}
 	outcome.Collision = true

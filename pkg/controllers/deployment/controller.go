@@ -70,6 +70,7 @@ type Controller struct {
 	pool       *worker.Pool
 	freshness  *freshness.Tracker
 	creates    worker.Backoff // of new ReplicaSets that were refused
+	probes     worker.Backoff // of dry runs that did not come out as sent
 	unanswered unanswered
 	remarked   sync.Map // by key, the remarks that were logged last
 	steps      *telling.Ledger[*appsv1.Deployment, step]
@@ -156,6 +157,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	if apierrors.IsNotFound(err) {
 		c.freshness.Forget(key)
 		c.creates.Forget(key)
+		c.probes.Forget(key)
 		c.unanswered.forget(key)
 		c.remarked.Delete(key)
 		c.steps.Close(key)

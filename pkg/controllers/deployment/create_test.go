@@ -62,7 +62,7 @@ func TestWhatStandsInTheWayOfACreate(t *testing.T) {
 		events     []string
 	}{
 		"it was made before and the answer was lost": {answer: taken, there: called("v2"), progress: "NewReplicaSetAvailable"},
-		"the name is that of another template":       {answer: taken, there: called("v1"), collisions: 1},
+		"the name is that of another template":       {answer: taken, there: called("v1")}, // decided on once the cache shows it
 		"the name is somebody else's":                {answer: taken, there: called("v2", strangers), collisions: 1},
 		"it was there and is gone again":             {answer: taken, fails: true},
 		"the namespace is being deleted":             {answer: ending, fails: true},

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ const (
 	reasonRollback                  = "DeploymentRollback"
 	reasonRollbackRevisionNotFound  = "DeploymentRollbackRevisionNotFound"
 	reasonRollbackTemplateUnchanged = "DeploymentRollbackTemplateUnchanged"
+	reasonTemplateChanged           = "TemplateChanged"
 	reasonDegraded                  = "Degraded"
 	reasonDeadlineExceeded          = rollout.ReasonDeadlineExceeded
 )
@@ -80,6 +82,20 @@ func degraded(status appsv1.DeploymentStatus) event {
 
 func timedOut(message string) event {
 	return event{corev1.EventTypeWarning, reasonDeadlineExceeded, message}
+}
+
+// mostPaths is how many changed fields an event names.
+const mostPaths = 3
+
+func templateChanged(replicaSet string, paths []string) event {
+	more := ""
+	if len(paths) > mostPaths {
+		more = fmt.Sprintf(" and %d more", len(paths)-mostPaths)
+		paths = paths[:mostPaths]
+	}
+	return event{corev1.EventTypeWarning, reasonTemplateChanged,
+		fmt.Sprintf("An admission webhook or policy changes %s%s of replica set %q, which cannot be used like that: exempt replica sets from it, or make the same change in the deployment",
+			strings.Join(paths, ", "), more, replicaSet)}
 }
 
 func selectingAll() event {

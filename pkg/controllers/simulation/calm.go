@@ -11,7 +11,7 @@ const (
 // calm lets users and faults rest, and everything else go on until nothing happens any more.
 func (w *World) calm() {
 	w.tell("world", "users and faults rest")
-	w.server.quota = 0
+	w.server.quota, w.server.admission = 0, admitsAll
 	w.trouble, w.between = ahead{}, ahead{}
 	for len(w.inFlight) > 0 {
 		w.land(0)

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,15 +25,16 @@ type checker struct {
 	world     *World
 	violation *Violation // the first one
 
-	sizes   map[types.UID]sizing // the last sizes that the Deployment loop wrote
-	origins map[types.UID]origin // of Pods
-	touched map[types.UID]int64  // when somebody but the loops last wrote metadata of a Pod
-	deleted map[types.UID]int    // which process deleted a Pod
-	tried   map[types.UID]int    // how often a process asked for that
-	quiet   map[types.UID]bool   // Deployments whose bounds hold for what really is there
-	denied  map[denial]*denials  // Pods that the quota has no room for
-	samples int                  // of what is too slow to check each time
-	garbled bool                 // revisions may fall: users wrote them or took ReplicaSets away, or a first list was old
+	sizes   map[types.UID]sizing     // the last sizes that the Deployment loop wrote
+	origins map[types.UID]origin     // of Pods
+	touched map[types.UID]int64      // when somebody but the loops last wrote metadata of a Pod
+	deleted map[types.UID]int        // which process deleted a Pod
+	tried   map[types.UID]int        // how often a process asked for that
+	changed map[string]time.Duration // when admission last changed one template of a Deployment
+	quiet   map[types.UID]bool       // Deployments whose bounds hold for what really is there
+	denied  map[denial]*denials      // Pods that the quota has no room for
+	samples int                      // of what is too slow to check each time
+	garbled bool                     // revisions may fall: users wrote them or took ReplicaSets away, or a first list was old
 }
 
 // sizing is a size that a process wrote.
@@ -51,7 +53,7 @@ type origin struct {
 func newChecker(w *World) *checker {
 	return &checker{
 		world: w, sizes: map[types.UID]sizing{}, origins: map[types.UID]origin{}, touched: map[types.UID]int64{},
-		deleted: map[types.UID]int{}, tried: map[types.UID]int{}, quiet: map[types.UID]bool{},
+		deleted: map[types.UID]int{}, tried: map[types.UID]int{}, quiet: map[types.UID]bool{}, changed: map[string]time.Duration{},
 		denied: map[denial]*denials{},
 	}
 }
@@ -87,6 +89,7 @@ func (c *checker) deployment(by *writer, ch change[*appsv1.Deployment]) {
 func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 	switch {
 	case ch.new == nil:
+		clear(c.changed) // its name is free again
 		c.shrinksToNothing(by, ch.old)
 		if by.sync == nil {
 			c.disturbed(controllerOf(ch.old))
@@ -108,6 +111,9 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 		c.revisionOfReplicaSetRises(ch)
 		c.observedGenerationRises(ch.old.Status.ObservedGeneration, ch.new.Status.ObservedGeneration, ch.new)
 	}
+	if ch.old == nil {
+		c.oneAMinute(by.sync, ch.new)
+	}
 	switch s := by.sync; {
 	case !s.isDeployment() && ch.old != nil:
 		c.countsWhatIsThere(s, ch.new)
@@ -119,6 +125,7 @@ func (c *checker) replicaSet(by *writer, ch change[*appsv1.ReplicaSet]) {
 
 // replicaSetOfOthers notes what somebody but the loops did to a ReplicaSet.
 func (c *checker) replicaSetOfOthers(ch change[*appsv1.ReplicaSet]) {
+	clear(c.changed)
 	c.disturbed(controllerOf(ch.new))
 	if controllerOf(ch.new) == "" {
 		clear(c.quiet) // whoever likes may adopt it

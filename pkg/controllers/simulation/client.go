@@ -109,9 +109,12 @@ func (c replicaSetClient) Get(_ context.Context, name string, _ metav1.GetOption
 	})
 }
 
-func (c replicaSetClient) Create(_ context.Context, rs *appsv1.ReplicaSet, _ metav1.CreateOptions) (*appsv1.ReplicaSet, error) {
+func (c replicaSetClient) Create(_ context.Context, rs *appsv1.ReplicaSet, options metav1.CreateOptions) (*appsv1.ReplicaSet, error) {
+	if len(options.DryRun) > 0 {
+		return send(c.conn, "try to create", rs.Name, func(s *server, _ *writer) (*appsv1.ReplicaSet, error) { return s.try(rs) })
+	}
 	return send(c.conn, "create", rs.Name, func(s *server, by *writer) (*appsv1.ReplicaSet, error) {
-		return create(s, &s.replicaSets, by, shallow(rs))
+		return create(s, &s.replicaSets, by, s.admitted(rs))
 	})
 }
 

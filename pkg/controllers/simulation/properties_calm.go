@@ -70,7 +70,7 @@ func (c *checker) deploymentIsWhereItShouldBe(d *appsv1.Deployment) {
 	var current *appsv1.ReplicaSet
 	for _, rs := range sets {
 		sizes += int(size(rs))
-		if imageOf(rs) == d.Spec.Template.Spec.Containers[0].Image && (current == nil || older(rs, current)) {
+		if imageOf(rs) == imageIn(&d.Spec.Template) && (current == nil || older(rs, current)) {
 			current = rs
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -100,13 +101,19 @@ func (c *checker) scalingGoesOneWay(s *syncing) {
 //
 // Tolerated: a new size of the Deployment is shared out among all that are active.
 func (c *checker) oldNeverGrows(s *syncing, rs *appsv1.ReplicaSet, from int32) {
-	if imageOf(rs) != s.deployment.Spec.Template.Spec.Containers[0].Image && !isScaling(s) {
+	if imageOf(rs) != imageIn(&s.deployment.Spec.Template) && !isScaling(s) {
 		c.fail("an old ReplicaSet never grows", "ReplicaSet %s of %s grew from %d to %d, and the Deployment has %s",
-			rs.Name, imageOf(rs), from, size(rs), s.deployment.Spec.Template.Spec.Containers[0].Image)
+			rs.Name, imageOf(rs), from, size(rs), imageIn(&s.deployment.Spec.Template))
 	}
 }
 
-func imageOf(rs *appsv1.ReplicaSet) string { return rs.Spec.Template.Spec.Containers[0].Image }
+// imageOf is what tells the template of a ReplicaSet from others: its image and, if admission
+// has changed it, that.
+func imageOf(rs *appsv1.ReplicaSet) string { return imageIn(&rs.Spec.Template) }
+
+func imageIn(template *corev1.PodTemplateSpec) string {
+	return template.Spec.Containers[0].Image + template.Annotations[injected]
+}
 
 // availabilityIsKept: whenever the Deployment loop makes a ReplicaSet smaller, the Pods that
 // are reported available and asked for stay at least replicas - maxUnavailable, or

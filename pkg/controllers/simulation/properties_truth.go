@@ -37,7 +37,7 @@ func (c *checker) hasAllItWants(d *appsv1.Deployment) bool {
 	found := false
 	for _, rs := range c.setsOf(d.UID) {
 		active, ready, running := c.countPods(rs)
-		current := imageOf(rs) == d.Spec.Template.Spec.Containers[0].Image
+		current := imageOf(rs) == imageIn(&d.Spec.Template)
 		asWanted := size(rs) == *d.Spec.Replicas && active == int(size(rs)) && ready == active
 		switch {
 		case rs.DeletionTimestamp != nil || !matches(rs.Spec.Selector, rs.Labels) || rs.Status.ObservedGeneration != rs.Generation,

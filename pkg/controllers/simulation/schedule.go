@@ -24,6 +24,7 @@ const (
 	opCrash                      // the leader dies
 	opStart                      // another process leads
 	opQuota                      // the quota for Pods changes
+	opAdmission                  // admission begins to change the templates of ReplicaSets, or ends it
 	opEnd                        // the namespace is deleted
 	opCreate                     // a user creates a Deployment
 	opFault                      // the next request, or one soon after, meets a fault
@@ -36,7 +37,7 @@ func (o Operation) String() string {
 		return "nothing"
 	}
 	return [numberOfOperations]string{"round", "read", "relist", "sync", "pods", "trouble", "user", "collect", "clock", "jump",
-		"arrive", "crash", "start", "quota", "end", "create", "fault", "meanwhile"}[o]
+		"arrive", "crash", "start", "quota", "admission", "end", "create", "fault", "meanwhile"}[o]
 }
 
 // Action is one thing that happens. What its numbers mean depends on the world that it happens
@@ -50,7 +51,7 @@ type Action struct {
 func weights() [numberOfOperations]int {
 	return [numberOfOperations]int{
 		opRound: 60, opRead: 280, opRelist: 10, opSync: 280, opPods: 220, opTrouble: 12, opUser: 40, opCollect: 30,
-		opClock: 50, opJump: 2, opArrive: 10, opCrash: 4, opStart: 5, opQuota: 2, opEnd: 0, opCreate: 4, opFault: 40, opMeanwhile: 40,
+		opClock: 50, opJump: 2, opArrive: 10, opCrash: 4, opStart: 5, opQuota: 2, opAdmission: 2, opEnd: 0, opCreate: 4, opFault: 40, opMeanwhile: 40,
 	}
 }
 
@@ -59,7 +60,7 @@ func weights() [numberOfOperations]int {
 func Generate(seed uint64) []Action {
 	g := generator{Rand: rand.New(rand.NewPCG(seed, 0x5eed))} //nolint:gosec // to be the same again is the point
 	g.weights = weights()
-	for _, op := range []Operation{opTrouble, opUser, opJump, opRelist, opArrive, opCrash, opStart, opQuota, opClock, opFault, opMeanwhile} {
+	for _, op := range []Operation{opTrouble, opUser, opJump, opRelist, opArrive, opCrash, opStart, opQuota, opAdmission, opClock, opFault, opMeanwhile} {
 		if g.IntN(3) == 0 {
 			g.weights[op] = 0
 		}
@@ -170,6 +171,9 @@ func (w *World) performRare(a Action) {
 	case opQuota:
 		w.server.quota = int(a.A) % 8
 		w.tell("fault", "the quota is %d Pods (0: none)", w.server.quota)
+	case opAdmission:
+		w.server.admission = admission(a.A % 3)
+		w.tell("fault", "admission %s", w.server.admission)
 	case opEnd:
 		w.server.terminating = true
 		w.tell("fault", "the namespace is being deleted")

@@ -18,8 +18,8 @@ const namespace = "shop"
 
 // server is the API server, as far as the two loops can tell: resourceVersions that rise over
 // all resources, optimistic locking, generations, UIDs that are never used again, deletion
-// with grace and finalizers, and two admission plugins, for quotas and for namespaces
-// that are being deleted.
+// with grace and finalizers, and three admission plugins, for quotas, for namespaces
+// that are being deleted, and one that changes templates.
 type server struct {
 	clock       *clock
 	version     int64
@@ -27,6 +27,7 @@ type server struct {
 	replicaSets table[*appsv1.ReplicaSet]
 	pods        table[*corev1.Pod]
 
+	admission   admission
 	quota       int  // how many Pods may be there at most; 0 for any number
 	terminating bool // whether the namespace is being deleted
 }

@@ -75,6 +75,16 @@ func (b *Backoff) Hurry(key types.NamespacedName, at time.Time, may func() bool)
 	return true
 }
 
+// PutOff notes that there is to be no try before a time.
+func (b *Backoff) PutOff(object metav1.Object, until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tries == nil {
+		b.tries = map[types.NamespacedName]refusals{}
+	}
+	b.tries[keyOf(object)] = refusals{of: wanted(object), next: until}
+}
+
 // Forget notes that a try has worked, or that the object is gone.
 func (b *Backoff) Forget(key types.NamespacedName) {
 	b.mu.Lock()

@@ -60,6 +60,9 @@ func (r *report) timesOut() string {
 // cause says in a sentence or two what keeps the rollout from its end; "" if that is not seen.
 func (r *report) cause() string {
 	if r.new == nil {
+		if made, youngest := r.madeInVain(); made > 0 {
+			return fmt.Sprintf("ReplicaSet %q was made for its template and has another one: something changes it on its way.", youngest.Name)
+		}
 		return ""
 	}
 	for _, condition := range r.new.Status.Conditions {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
@@ -13,6 +14,8 @@ import (
 type Plan struct {
 	// Rollback, if not nil, is all there is to do: it changes the Deployment itself.
 	Rollback *Rollback
+	// Probe, if not nil, is to be tried before the new ReplicaSet is made.
+	Probe *Probe
 	// Create is the new ReplicaSet, where it does not exist yet.
 	Create *Creation
 	// Change holds at most one change per ReplicaSet.
@@ -25,6 +28,8 @@ type Plan struct {
 	// Note is one sentence on the decision as a whole; for a plan that does nothing it
 	// says what is waited for.
 	Note string
+	// LookAgain is after what time to decide anew although nothing changes; 0 if not at all.
+	LookAgain time.Duration
 	// Remarks names garbage that was found on the way and ignored.
 	Remarks []string
 }
@@ -102,6 +107,8 @@ func Decide(s Snapshot) (Plan, error) {
 type draft struct {
 	view
 	create  *Creation
+	probe   *Probe
+	wait    time.Duration
 	changes []*ReplicaSetChange // in the order in which they came up
 	deletes []Deletion
 	scaling bool
@@ -149,7 +156,7 @@ func (d *draft) bookkeeping() {
 
 // plan returns the finished plan: edits that changed nothing are left out.
 func (d *draft) plan() Plan {
-	plan := Plan{Create: d.create, Delete: d.deletes, Scaling: d.scaling, Note: d.note, Remarks: d.remarks()}
+	plan := Plan{Probe: d.probe, Create: d.create, Delete: d.deletes, Scaling: d.scaling, Note: d.note, LookAgain: d.wait, Remarks: d.remarks()}
 	for _, change := range d.changes {
 		if change.changesAnything() {
 			plan.Change = append(plan.Change, *change)

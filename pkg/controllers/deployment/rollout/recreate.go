@@ -10,6 +10,9 @@ import (
 // the last of their Pods has stopped, then the new ReplicaSet at full size. Two
 // revisions never run at the same time.
 func (d *draft) recreate() {
+	if d.new == nil && d.taken() != nil && d.doubts() {
+		return // with the old Pods still there
+	}
 	stopped := false
 	for _, rs := range d.old {
 		if size(rs) > 0 && !leaving(rs) {
@@ -25,6 +28,7 @@ func (d *draft) recreate() {
 		return
 	}
 	switch {
+	case d.new == nil && d.doubts():
 	case d.new == nil:
 		d.createNew(d.wanted, "no ReplicaSet has the Deployment's template, and no old Pod runs")
 	case leaving(d.new):

@@ -15,6 +15,9 @@ func (d *draft) roll() {
 	total := sum(d.all(), size)
 	switch {
 	case d.new == nil:
+		if d.doubts() {
+			return
+		}
 		room := d.room(total, 0)
 		d.createNew(room, fmt.Sprintf("no ReplicaSet has the Deployment's template; of %d wanted Pods %d may be made: %s", d.wanted, room, d.surgeNote(total)))
 		// None of what is made now is available yet, so it gives no room to shrink.

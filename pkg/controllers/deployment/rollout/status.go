@@ -26,6 +26,9 @@ type Outcome struct {
 	CreateErr error
 	// Held tells that the new ReplicaSet was not tried, because it was refused a moment ago.
 	Held bool
+	// LookAgain is after what time to try again what could not be done now; 0 if nothing is
+	// to be tried.
+	LookAgain time.Duration
 	// Err is why the plan was not carried out to its end.
 	Err error
 }
@@ -152,12 +155,16 @@ func terminating(sets []*appsv1.ReplicaSet) *int32 {
 	return &sum
 }
 
-// lookAgain returns when the progress deadline expires, a second later than it does:
-// the times that it is reckoned by are whole seconds.
+// lookAgain returns when to look again: when the plan or what came of it says so, or when the
+// progress deadline expires; and that a second later than it does, since the times that
+// it is reckoned by are whole seconds.
 func (r *report) lookAgain() time.Duration {
-	left, judged := r.timeLeft()
-	if !judged || left < 0 || r.Deployment.DeletionTimestamp != nil {
+	if r.Deployment.DeletionTimestamp != nil {
 		return 0
 	}
-	return left + time.Second
+	soonest := max(r.plan.LookAgain, r.outcome.LookAgain) // never both
+	if left, judged := r.timeLeft(); judged && left >= 0 && (soonest == 0 || left+time.Second < soonest) {
+		soonest = left + time.Second
+	}
+	return soonest
 }
