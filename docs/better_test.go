@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -15,12 +16,14 @@ func TestEveryRowOfBetterHasItsReportAndItsTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	suites := readSuites(t)
-	rows := regexp.MustCompile(`(?m)^\| (.+) \| (.+) \| (.+) \| (.*) \|$`).FindAllStringSubmatch(string(text), -1)
-	if len(rows) < 11 { // with the head
+	// The second table has one column less: there both did the same.
+	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| (?:([^|]+) \| )?([^|]+) \| ([^|]+) \|$`).FindAllStringSubmatch(string(text), -1)
+	rows = slices.DeleteFunc(rows, func(row []string) bool { return row[4] == "test" }) // a head
+	if len(rows) < 16 {
 		t.Fatalf("better.md has %d rows; either rows were lost, or the form of its table has changed", len(rows))
 	}
 	report := regexp.MustCompile(` \[kubernetes#(\d+)\]\((.*)\)$`)
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		link := report.FindStringSubmatch(row[1])
 		if link == nil {
 			t.Errorf("a row does not end with a link to its report: %s", row[1])
