@@ -15,6 +15,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"controller-manager/pkg/controllers/deployment/rollout"
+	"controller-manager/pkg/controllers/worker"
 )
 
 // changedBefore is a ReplicaSet that was made for the template an hour ago and has another one.
@@ -149,12 +150,21 @@ func TestAReplicaSetThatWillNotBeFoundIsNotFollowedByOthersAtOnce(t *testing.T) 
 		delete(rs.Labels, "app")
 		return nil
 	})
-	for range 3 {
-		_, _ = l.run()
-		d := l.written()
-		one := int32(1)
-		d.Status.CollisionCount = &one // the name is somebody else's by then
-		l.show(d)
+	if _, err := l.run(); err != nil {
+		t.Fatal(err)
+	}
+	d := l.written()
+	one := int32(1)
+	d.Status.CollisionCount = &one // the name is that of a stranger once it is released
+	l.show(d)
+	released := replicaSet("v2", 3, func(rs *appsv1.ReplicaSet) {
+		rs.Name, rs.Labels, rs.OwnerReferences, rs.ResourceVersion = newName, nil, nil, d.ResourceVersion
+	})
+	l.show(released)
+	for range 2 {
+		if _, err := l.run(); err != worker.ErrPutOff { //nolint:errorlint // joined with anything, it counts as a failure
+			t.Error(err)
+		}
 	}
 	if *creates != 1 {
 		t.Errorf("%d creates within a moment, want 1", *creates)
