@@ -62,8 +62,6 @@ func mutants() map[string]mutant {
 			"return live.GetUID() == o.Object.GetUID() && live.GetDeletionTimestamp() == nil, nil", "return live.GetDeletionTimestamp() == nil, nil"},
 		"it adopts without asking whether the owner is still there": {ownerships + "adopt.go",
 			"if len(claim.Adopt) > 0 && ctx.Err() == nil {", "if false {"},
-		"a ReplicaSet that came out changed stands in the way for good": {rolloutCore + "doubt.go",
-			"if made == 0 {", "if made >= 0 {"},
 		"collisions are not counted": {rolloutCore + "status.go",
 			"collisions++", ""},
 		// Status.
