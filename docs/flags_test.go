@@ -38,6 +38,7 @@ func TestEveryFlagIsARuleOfTheContract(t *testing.T) {
 func builtin() map[string]string {
 	return map[string]string{
 		"config":                     "has none",
+		"pod-failure-backoff":        "has none",
 		"takeover-check":             "has none",
 		"authentication-kubeconfig":  "the same; without it, nobody's token is known",
 		"authorization-kubeconfig":   "the same; without it, nobody may read anything",

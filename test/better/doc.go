@@ -13,8 +13,7 @@
 // writes them. A cell holds only what every run has in common; how many requests a fault
 // took in this run is in the line that is printed.
 //
-// Where ours are no better as yet, the script is run under the built-in loops only, and is a
-// yardstick for what is to come; -ours runs it under ours too. And where the same comes of
-// both, because the built-in loops have been mended or nothing better can be known, the
-// script says so in a second table (alike_test.go): what is not claimed is checked too.
+// Where the same comes of both, because the built-in loops have been mended or nothing better
+// can be known, the script says so in a second table (alike_test.go): what is not claimed
+// is checked too.
 package better

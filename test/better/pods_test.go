@@ -1,10 +1,12 @@
 package better
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
+	"controller-manager/localcluster"
 	"controller-manager/localcluster/proxy"
 	"controller-manager/test/e2e/lab"
 )
@@ -43,5 +45,30 @@ func TestPodsReleasedAMomentAgo(t *testing.T) {
 			fault: alive < released,
 			cell:  fmt.Sprintf("%d of %d released Pods live on", alive, released),
 		}
+	})
+}
+
+// TestPodsThatFailAtOnce: kubernetes#72593, #131116. A node refuses all Pods that it is given.
+func TestPodsThatFailAtOnce(t *testing.T) {
+	prove(t, func(t *testing.T, l *lab.Lab) finding {
+		// The first 10 may be replaced at once, and then there are two waits, of 10 and 20 seconds.
+		const size, most, period = 10, 4 * 10, 30 * time.Second
+		s := l.NewSpace(t)
+		s.Create(lab.NewDeployment("web", size, lab.Mode(localcluster.ModeFail)))
+		began := time.Now()
+		s.Poll("the time to pass", func(context.Context) string {
+			if left := period - time.Since(began); left > 0 {
+				return left.String()
+			}
+			return ""
+		})
+		made := s.Recorder.Now().Pods.Born()
+		s.Edit("web", lab.Replicas(0))
+		found := finding{cell: "they are replaced at once, and then with a pause that grows",
+			counted: fmt.Sprintf("%d Pods made for %d wanted within %s", made, size, period)}
+		if found.fault = made > most; found.fault {
+			found.cell = "they are replaced without a pause"
+		}
+		return found
 	})
 }

@@ -26,6 +26,7 @@ type Options struct {
 	MinResyncPeriod                  time.Duration
 	UseServiceAccountCredentials     bool
 	TakeoverCheck                    string
+	PodFailureBackoff                bool
 
 	LeaderElect                               bool
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -97,6 +98,9 @@ func (o *Options) addLoopFlags(flags *flag.FlagSet) {
 		"Every object is looked at again after a random `duration` between this and twice this. 0: never without a reason.")
 	flags.BoolVar(&o.UseServiceAccountCredentials, "use-service-account-credentials", false,
 		"Let each loop write as its own service account in kube-system, named like the loop.")
+	flags.BoolVar(&o.PodFailureBackoff, "pod-failure-backoff", true,
+		"Wait, ever longer, before Pods of a ReplicaSet are replaced that fail within seconds of their creation, and whose replacement did, too. "+
+			"false: replace them without a pause, as kube-controller-manager does.")
 	flags.StringVar(&o.TakeoverCheck, "takeover-check", string(takeover.Warn),
 		"The `mode` of looking for another program that runs the same loops, such as kube-controller-manager: "+
 			"warn (say so in the log), fail (end this process) or off (do not look).")

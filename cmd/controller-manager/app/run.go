@@ -205,7 +205,7 @@ func (w *work) loop(ctx context.Context, name string) (loop, int, error) {
 	}
 	loop, err := replicaset.New(replicaset.Config{
 		Client: client, Events: events, Informers: w.caches.factory,
-		Clock: clock.RealClock{}, Metrics: w.registry,
+		Clock: clock.RealClock{}, Metrics: w.registry, PodFailureBackoff: w.options.PodFailureBackoff,
 	})
 	return loop, w.options.ReplicaSetSyncs, err
 }

@@ -7,13 +7,14 @@ import (
 
 // Trim returns the part of a Pod that the control loops read: its metadata
 // without managedFields, its node, phase and Ready condition, its restart counts
-// and the names of its sidecars; and of one that is not ready, why. A Pod in the
-// cache of a large cluster shrinks to a fraction that way.
+// and the names of its sidecars; of one that is not ready, why; and of one that has failed, or
+// is about to be taken away, since when and why. A Pod in the cache of a large cluster
+// shrinks to a fraction that way.
 //
 // A trimmed Pod must never be written back whole: it would erase the rest.
 // The loops only create, patch and delete Pods.
 func Trim(pod *corev1.Pod) *corev1.Pod {
-	return &corev1.Pod{
+	trimmed := &corev1.Pod{
 		TypeMeta:   pod.TypeMeta,
 		ObjectMeta: trimMeta(pod.ObjectMeta),
 		Spec: corev1.PodSpec{
@@ -27,6 +28,10 @@ func Trim(pod *corev1.Pod) *corev1.Pod {
 			InitContainerStatuses: trimStatuses(pod, pod.Status.InitContainerStatuses),
 		},
 	}
+	if HasFailed(pod) {
+		trimmed.Status.Reason, trimmed.Status.Message = pod.Status.Reason, pod.Status.Message
+	}
+	return trimmed
 }
 
 func trimMeta(meta metav1.ObjectMeta) metav1.ObjectMeta {
@@ -45,7 +50,8 @@ func sidecars(containers []corev1.Container) []corev1.Container {
 	return kept
 }
 
-// trimConditions keeps whether the Pod is ready, and why no node has been found for it.
+// trimConditions keeps whether the Pod is ready, why no node has been found for it, and why it is
+// about to be taken away.
 func trimConditions(pod *corev1.Pod) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	if condition := readyCondition(pod); condition != nil {
@@ -63,11 +69,20 @@ func trimConditions(pod *corev1.Pod) []corev1.PodCondition {
 			Message: condition.Message,
 		})
 	}
+	if condition := disruption(pod); condition != nil {
+		kept = append(kept, corev1.PodCondition{
+			Type:               condition.Type,
+			Status:             condition.Status,
+			LastTransitionTime: condition.LastTransitionTime,
+			Reason:             condition.Reason,
+			Message:            condition.Message,
+		})
+	}
 	return kept
 }
 
 // trimStatuses keeps how often containers were restarted and, if the Pod is not ready, what
-// they wait for.
+// they wait for; and of a Pod that has failed those that have run, and until when.
 func trimStatuses(pod *corev1.Pod, statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var kept []corev1.ContainerStatus
 	ready := IsReady(pod)
@@ -76,7 +91,13 @@ func trimStatuses(pod *corev1.Pod, statuses []corev1.ContainerStatus) []corev1.C
 		if reason := waitsFor(&statuses[i]); reason != "" && !ready {
 			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: reason}
 		}
-		if status.RestartCount > 0 || status.State.Waiting != nil {
+		if started, finished := lifeOf(statuses[i : i+1]); started && pod.Status.Phase == corev1.PodFailed {
+			status.State.Running = &corev1.ContainerStateRunning{}
+			if !finished.IsZero() {
+				status.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(finished)}}
+			}
+		}
+		if status.RestartCount > 0 || status.State != (corev1.ContainerState{}) {
 			kept = append(kept, status)
 		}
 	}

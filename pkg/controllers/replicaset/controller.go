@@ -51,6 +51,9 @@ type Config struct {
 	Informers informers.SharedInformerFactory
 	Clock     clock.PassiveClock
 	Metrics   prometheus.Registerer
+	// PodFailureBackoff makes the loop wait, ever longer, before it replaces Pods that fail as soon
+	// as they are made.
+	PodFailureBackoff bool
 	// Queue holds the keys of ReplicaSets to sync; nil for one of package worker.
 	Queue worker.Queue
 	// AtOnce bounds how many requests of one sync are under way at once; 0 for as many as
@@ -77,6 +80,8 @@ type Controller struct {
 	inflight  *inflight
 	refusals  *refusals
 	tells     tells
+	failures  *failures
+	pauses    bool // where Pods fail as soon as they are made
 	metrics   *metrics
 	atOnce    int
 
@@ -101,6 +106,8 @@ func New(config Config) (*Controller, error) {
 		}),
 		inflight: newInflight(pods.Informer().GetStore()),
 		refusals: &refusals{},
+		failures: &failures{sets: map[types.NamespacedName]*failingSet{}},
+		pauses:   config.PodFailureBackoff,
 		atOnce:   cmp.Or(config.AtOnce, widest),
 	}
 	if c.queue == nil {
@@ -111,7 +118,7 @@ func New(config Config) (*Controller, error) {
 	}
 	c.tells = c.newTells()
 	var err error
-	if c.metrics, err = newMetrics(config.Metrics); err != nil {
+	if c.metrics, err = newMetrics(config.Metrics, c.failures); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the ReplicaSet loop: %w", err)
 	}
 	c.pool = &worker.Pool{Kind: "replicaSet", Queue: c.queue, Sync: c.turn, Panicked: c.metrics.Panics.Inc, Failed: c.metrics.Failures.Inc}
@@ -159,6 +166,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 		c.inflight.forget(key)
 		c.refusals.Forget(key)
 		c.tells.forget(key)
+		c.failures.forget(key)
 		logger.V(4).Info("ReplicaSet is gone")
 		return 0, nil
 	}
@@ -177,6 +185,7 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	snapshot := c.observe(rs, owned, !unseen.any())
 	plan := scale.Decide(snapshot)
 	logger.V(4).Info("Decided", "create", plan.Create, "delete", len(plan.Delete), "reason", plan.Why)
+	c.tellFailures(ctx, snapshot, plan)
 	outcome := c.apply(ctx, snapshot, plan)
 	status, lookAgain := scale.Status(snapshot, plan, outcome)
 	if !unseen.replicaSet { // else it would be refused: there is a newer version, and it is ours

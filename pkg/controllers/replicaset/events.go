@@ -19,6 +19,7 @@ const (
 	reasonDeleted      = "SuccessfulDelete"
 	reasonCreateFailed = scale.ReasonFailedCreate
 	reasonDeleteFailed = scale.ReasonFailedDelete
+	reasonPodsFail     = "PodFailureBackoff"
 )
 
 // event is what is told to the users of a ReplicaSet.
@@ -99,4 +100,9 @@ func createFailed(err error) event {
 
 func deleteFailed(err error) event {
 	return event{corev1.EventTypeWarning, reasonDeleteFailed, fmt.Sprintf("Error deleting: %v", err)}
+}
+
+// podsFail tells why no Pods are made for a while.
+func podsFail(failures scale.Failures, pause time.Duration) event {
+	return event{corev1.EventTypeWarning, reasonPodsFail, fmt.Sprintf("Not creating pods for %s: %s", pause, failures)}
 }

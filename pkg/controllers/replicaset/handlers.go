@@ -36,7 +36,7 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 		case old == nil:
 			c.podCame(current)
 		case current == nil:
-			c.wakeController(old)
+			c.podWent(old)
 		case old.ResourceVersion == current.ResourceVersion:
 			// A resync. The ReplicaSets have their own.
 		case controllerUID(old) != controllerUID(current):
@@ -53,6 +53,14 @@ func (c *Controller) podCame(pod *corev1.Pod) {
 	if metav1.GetControllerOfNoCopy(pod) == nil {
 		c.wakeAdopters(pod)
 		return
+	}
+	c.wakeController(pod)
+}
+
+// podWent is called for a Pod that has left the cache.
+func (c *Controller) podWent(pod *corev1.Pod) {
+	if c.pauses {
+		c.failures.gone(pod)
 	}
 	c.wakeController(pod)
 }

@@ -72,7 +72,7 @@ func newLoop(t *testing.T, objects ...metav1.Object) *loop {
 		}
 	}
 	var err error
-	l.Controller, err = New(Config{Client: client, Events: l.events, Informers: l.factory, Clock: l.clock, Metrics: l.registry})
+	l.Controller, err = New(Config{Client: client, Events: l.events, Informers: l.factory, Clock: l.clock, Metrics: l.registry, PodFailureBackoff: true})
 	if err != nil {
 		t.Fatal(err)
 	}

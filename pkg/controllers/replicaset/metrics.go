@@ -19,10 +19,11 @@ type metrics struct {
 	stale   *prometheus.CounterVec // by the group and resource whose cache is behind
 	created prometheus.Counter
 	deleted prometheus.Counter
+	pauses  prometheus.Counter
 	ages    prometheus.Histogram
 }
 
-func newMetrics(registry prometheus.Registerer) (*metrics, error) {
+func newMetrics(registry prometheus.Registerer, failing *failures) (*metrics, error) {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{"controller": "replicaset"}})
 	}
@@ -36,6 +37,8 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		}, []string{"group", "resource"}),
 		created: counter("controller_manager_pods_created_total", "Pods created."),
 		deleted: counter("controller_manager_pods_deleted_total", "Pods deleted."),
+		pauses: counter("controller_manager_pod_failure_backoffs_total",
+			"Times that the creation of Pods of a ReplicaSet was put off because they fail as soon as they are made."),
 		// Name and buckets are those of kube-controller-manager's metric.
 		ages: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "replicaset_controller_sorting_deletion_age_ratio",
@@ -47,8 +50,13 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	// From the start, since Prometheus sees no increase in a series that begins with its first count.
 	m.stale.WithLabelValues(corev1.GroupName, podResource)
 	m.stale.WithLabelValues(appsv1.GroupName, replicaSetResource)
+	lasting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name:        "controller_manager_replicasets_with_failing_pods",
+		Help:        "ReplicaSets whose Pods fail as soon as they are made, and so did those that were made in their place.",
+		ConstLabels: prometheus.Labels{"controller": "replicaset"},
+	}, failing.lasting)
 	failures := []error{err}
-	for _, collector := range []prometheus.Collector{m.stale, m.created, m.deleted, m.ages} {
+	for _, collector := range []prometheus.Collector{m.stale, m.created, m.deleted, m.pauses, lasting, m.ages} {
 		failures = append(failures, registry.Register(collector))
 	}
 	return m, errors.Join(failures...)

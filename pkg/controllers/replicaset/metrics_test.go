@@ -16,7 +16,8 @@ func (l *loop) expectMetric(name string, want float64) {
 	}
 	for _, family := range families {
 		if family.GetName() == name {
-			if got := family.GetMetric()[0].GetCounter().GetValue(); got != want {
+			metric := family.GetMetric()[0]
+			if got := metric.GetCounter().GetValue() + metric.GetGauge().GetValue(); got != want {
 				l.t.Errorf("%s = %v, want %v", name, got, want)
 			}
 			return
@@ -44,7 +45,7 @@ func (l *loop) histogram(name string) (count uint64, sum float64) {
 
 func TestMetricsAreThoseThatOthersKnow(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	if _, err := newMetrics(registry); err != nil {
+	if _, err := newMetrics(registry, &failures{}); err != nil {
 		t.Fatal(err)
 	}
 	families, err := registry.Gather()
@@ -60,8 +61,10 @@ func TestMetricsAreThoseThatOthersKnow(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{
+		"controller_manager_pod_failure_backoffs_total controller=replicaset",
 		"controller_manager_pods_created_total controller=replicaset",
 		"controller_manager_pods_deleted_total controller=replicaset",
+		"controller_manager_replicasets_with_failing_pods controller=replicaset",
 		"controller_manager_stale_cache_waits_total controller=replicaset",
 		"controller_manager_sync_failures_total controller=replicaset",
 		"controller_manager_sync_panics_total controller=replicaset",
@@ -75,10 +78,10 @@ func TestMetricsAreThoseThatOthersKnow(t *testing.T) {
 
 func TestMetricsThatExistAlready(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	if _, err := newMetrics(registry); err != nil {
+	if _, err := newMetrics(registry, &failures{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newMetrics(registry); err == nil {
+	if _, err := newMetrics(registry, &failures{}); err == nil {
 		t.Error("registering the metrics a second time works, want an error")
 	}
 }

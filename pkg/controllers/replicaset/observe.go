@@ -37,6 +37,8 @@ type owned struct {
 	active ownership.Claim[*corev1.Pod]
 	// terminating holds the Pods it keeps that are being deleted.
 	terminating []*corev1.Pod
+	// controlled holds all Pods that it controls now.
+	controlled []*corev1.Pod
 }
 
 // claim reads from the cache the Pods that the ReplicaSet controls, and those that it could
@@ -44,10 +46,11 @@ type owned struct {
 // owner they have, for the garbage collector.
 func (c *Controller) claim(rs *appsv1.ReplicaSet, selector labels.Selector) owned {
 	controlled := c.podsOf(rs)
-	candidates := append(controlled, ownership.Orphans[*corev1.Pod](c.podIndexer, rs.Namespace)...)
+	candidates := append(slices.Clip(controlled), ownership.Orphans[*corev1.Pod](c.podIndexer, rs.Namespace)...)
 	return owned{
 		active:      ownership.Sort(rs, selector, only(candidates, pods.IsActive)),
 		terminating: ownership.Sort(rs, selector, only(controlled, pods.IsTerminating)).Keep,
+		controlled:  controlled,
 	}
 }
 
@@ -61,6 +64,9 @@ func (c *Controller) observe(rs *appsv1.ReplicaSet, owned owned, settled bool) s
 		Now:         c.clock.Now(),
 	}
 	snapshot.Refused = c.refusals.Left(rs, snapshot.Now)
+	if c.pauses {
+		c.failures.look(&snapshot, owned.controlled)
+	}
 	if snapshot.ChoosesVictims() {
 		snapshot.Siblings = c.siblings(rs)
 	}

@@ -32,6 +32,7 @@ type checker struct {
 	tried   map[types.UID]int        // how often a process asked for that
 	changed map[string]time.Duration // when admission last changed one template of a Deployment
 	quiet   map[types.UID]bool       // Deployments whose bounds hold for what really is there
+	chains  map[types.UID]*chain     // of Pods that failed, by ReplicaSet
 	denied  map[denial]*denials      // Pods that the quota has no room for
 	samples int                      // of what is too slow to check each time
 	garbled bool                     // revisions may fall: users wrote them or took ReplicaSets away, or a first list was old
@@ -54,7 +55,7 @@ func newChecker(w *World) *checker {
 	return &checker{
 		world: w, sizes: map[types.UID]sizing{}, origins: map[types.UID]origin{}, touched: map[types.UID]int64{},
 		deleted: map[types.UID]int{}, tried: map[types.UID]int{}, quiet: map[types.UID]bool{}, changed: map[string]time.Duration{},
-		denied: map[denial]*denials{},
+		denied: map[denial]*denials{}, chains: map[types.UID]*chain{},
 	}
 }
 
@@ -250,6 +251,7 @@ func (c *checker) look(s *syncing) {
 				s.terminating = append(s.terminating, pod)
 			}
 		}
+		c.stays(s)
 	}
 }
 

@@ -148,7 +148,7 @@ type podClient struct {
 func (c podClient) Create(_ context.Context, pod *corev1.Pod, _ metav1.CreateOptions) (*corev1.Pod, error) {
 	return send(c.conn, "create", pod.Name, func(s *server, by *writer) (*corev1.Pod, error) {
 		created, err := create(s, &s.pods, by, shallow(pod))
-		c.conn.world.check.created(by.sync, pod, err)
+		c.conn.world.check.asked(by.sync, pod, created, err)
 		return created, err
 	})
 }

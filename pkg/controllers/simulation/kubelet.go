@@ -66,6 +66,12 @@ func (w *World) befall(pod *corev1.Pod, what int) {
 
 func (w *World) end(pod *corev1.Pod, phase corev1.PodPhase, reason string) {
 	w.changePod(pod, func(p *corev1.Pod) {
+		if p.Status.Phase != corev1.PodPending {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "c", RestartCount: restarts(pod),
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: w.clock.stamp()}},
+			}}
+		}
 		p.Status.Phase, p.Status.Reason, p.Status.Conditions = phase, reason, nil
 	})
 }

@@ -80,7 +80,7 @@ func (w *World) start(behind int) {
 	p.loops[1] = w.loop(p, "replicaset loop", func(l *loop) (func(context.Context), error) {
 		c, err := replicaset.New(replicaset.Config{
 			Client: client{conn: l.conn}, Events: recorder{world: w}, Informers: l.caches.factory(),
-			Clock: p.clock, Metrics: unmeasured{}, Queue: l.queue, AtOnce: 1, Suffix: w.suffix,
+			Clock: p.clock, Metrics: unmeasured{}, Queue: l.queue, AtOnce: 1, Suffix: w.suffix, PodFailureBackoff: true,
 		})
 		return c.Next, err
 	})

@@ -24,7 +24,7 @@ type denials struct {
 	early  int           // tries that were made sooner than because of the wait
 }
 
-// created notes what came of a request for a Pod.
+// asked notes what came of a request for a Pod.
 //
 // denialsAreSpacedOut: as long as the quota has no room the tries are ever fewer. From one to
 // the next it is 5 ms and twice as long each time, and in the end 25 seconds; but 3 tries may
@@ -32,13 +32,16 @@ type denials struct {
 //
 // Tolerated: a ReplicaSet that users change is tried at once, and so it is by a process that has just
 // started.
-func (c *checker) created(s *syncing, pod *corev1.Pod, err error) {
+func (c *checker) asked(s *syncing, pod, created *corev1.Pod, err error) {
 	if s == nil || s.replicaSet == nil || c.world.landing {
 		return
 	}
 	d := denial{s.process.number, s.replicaSet.UID, s.replicaSet.Generation}
 	if !apierrors.IsForbidden(err) {
 		delete(c.denied, d)
+		if err == nil {
+			c.failuresAreSpacedOut(s, created)
+		}
 		return
 	}
 	now := s.process.clock.Now()

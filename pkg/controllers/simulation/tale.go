@@ -173,6 +173,7 @@ func phrases() map[string]string {
 		"Adopted a pod":              "adopts Pod {pod}",
 		"Released a pod":             "releases Pod {pod}",
 		"Created pods":               "creates {count} of {replicaSet}",
+		"Paused creating pods":       "makes no Pods of {replicaSet}",
 		"Deleted pods":               "deletes {count} of {replicaSet}",
 		"Name of the new ReplicaSet is taken, another one will be tried": "wants to create a ReplicaSet with a name that {replicaSet} has, and will try another",
 	}

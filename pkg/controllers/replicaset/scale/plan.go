@@ -51,15 +51,18 @@ func Decide(s Snapshot) Plan {
 	case s.missing() > 0:
 		return fill(s)
 	case s.surplus() > 0:
-		return Plan{Delete: victims(s), Why: fmt.Sprintf("%s there, %d %s wanted", podsAre(s.active()), s.wanted(), are(s.wanted()))}
+		return Plan{Delete: victims(s), Why: fmt.Sprintf("%s there, %d %s wanted", podsAre(s.active()), s.Wanted(), are(s.Wanted()))}
 	}
-	return Plan{Why: fmt.Sprintf("all of %d pods are there", s.wanted())}
+	return Plan{Why: fmt.Sprintf("all of %d pods are there", s.Wanted())}
 }
 
 // fill creates the Pods that are missing, unless that has to wait.
 func fill(s Snapshot) Plan {
-	there := fmt.Sprintf("%d of %d pods %s there", s.active(), s.wanted(), are(s.active()))
-	if s.Refused > 0 {
+	there := fmt.Sprintf("%d of %d pods %s there", s.active(), s.Wanted(), are(s.active()))
+	switch pause := s.Failures.Left(s.Now); {
+	case pause > 0 && pause >= s.Refused:
+		return Plan{Wait: pause, Why: fmt.Sprintf("%s; %s, and the next ones are made in %s", there, s.Failures, pause.Round(time.Millisecond))}
+	case s.Refused > 0:
 		return Plan{Wait: s.Refused, Why: fmt.Sprintf("%s; one was refused, and the next try is in %s", there, s.Refused.Round(time.Millisecond))}
 	}
 	return Plan{Create: int(s.missing()), Why: there}

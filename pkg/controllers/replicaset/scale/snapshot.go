@@ -21,6 +21,12 @@ type Snapshot struct {
 	// Settled reports whether the caches have seen all of this loop's own writes for
 	// the ReplicaSet. If not, Pods are counted, but not created or deleted.
 	Settled bool
+	// Failed holds the Pods that the ReplicaSet controls and that have failed, see pods.HasFailed;
+	// also such as are gone since the last snapshot that was settled.
+	Failed []*corev1.Pod
+	// Failures is what is known about Pods that fail as soon as they are made, this snapshot
+	// included; the zero one if nothing is to wait for that.
+	Failures Failures
 	// Refused is for how long no Pod is to be created, because one was refused a moment ago.
 	Refused time.Duration
 	// Now is the time of the decision.
@@ -38,9 +44,9 @@ func (s Snapshot) Surplus() int { return int(max(0, s.surplus())) }
 
 func (s Snapshot) active() int64 { return int64(len(s.Active)) }
 
-// wanted is the size asked for. The API server sets it to 1 where a user leaves it out, so
+// Wanted is the size asked for. The API server sets it to 1 where a user leaves it out, so
 // nil is seen only in objects that never passed one.
-func (s Snapshot) wanted() int64 {
+func (s Snapshot) Wanted() int64 {
 	if s.ReplicaSet.Spec.Replicas == nil {
 		return 1
 	}
@@ -48,7 +54,7 @@ func (s Snapshot) wanted() int64 {
 }
 
 // missing is how many Pods have to be created; 0 or less if none.
-func (s Snapshot) missing() int64 { return min(s.wanted()-s.active(), mostPerSync) }
+func (s Snapshot) missing() int64 { return min(s.Wanted()-s.active(), mostPerSync) }
 
 // surplus is how many Pods have to be deleted; 0 or less if none.
-func (s Snapshot) surplus() int64 { return min(s.active()-s.wanted(), mostPerSync) }
+func (s Snapshot) surplus() int64 { return min(s.active()-s.Wanted(), mostPerSync) }

@@ -20,8 +20,8 @@ const (
 
 // Status says what to report about the ReplicaSet after the plan was carried out with the
 // given outcome, and after what time to look again because a Pod will have become
-// available by then, or what the plan waits for is over; 0 if nothing will change by waiting
-// alone. It counts what was there before
+// available or have stayed by then, or what the plan waits for is over; 0 if nothing will change by
+// waiting alone. It counts what was there before
 // the plan: what came of it is counted when the caches show it.
 func Status(s Snapshot, plan Plan, outcome Outcome) (appsv1.ReplicaSetStatus, time.Duration) {
 	status := s.ReplicaSet.Status
@@ -44,7 +44,7 @@ func Status(s Snapshot, plan Plan, outcome Outcome) (appsv1.ReplicaSetStatus, ti
 		}
 	}
 	status.Conditions = conditions(s, plan, outcome)
-	return status, sooner(untilNextAvailable(s), plan.Wait)
+	return status, sooner(sooner(untilNextAvailable(s), s.Failures.SettleIn(s.Now)), plan.Wait)
 }
 
 // untilNextAvailable returns how long it is until the first of the Pods that are ready but
