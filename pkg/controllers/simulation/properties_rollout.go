@@ -168,7 +168,8 @@ func (c *checker) revisionOfReplicaSetRises(ch change[*appsv1.ReplicaSet]) {
 //
 // Tolerated: users who write revisions or take ReplicaSets away; a process whose first list of
 // ReplicaSets was old, from an API server that cannot stream lists; and a paused Deployment whose
-// history limit is 0 forgets all of them, so that the next one is the first again.
+// history limit is 0 forgets all of them, so that the next one is the first again, as under the
+// built-in loops: the Deployment's own revision counts for nothing, since manifests carry it along.
 func (c *checker) revisionOfDeploymentRises(ch change[*appsv1.Deployment]) {
 	if before, after := revision(ch.old.Annotations), revision(ch.new.Annotations); after < before && !c.garbled {
 		c.fail("revisions only rise", "that of Deployment %s went from %d to %d", ch.new.Name, before, after)
