@@ -33,7 +33,7 @@ func mutants() map[string]mutant {
 			"running += max(seen, actual(rs))", "running += actual(rs)"},
 		// Scaling.
 		"a ReplicaSet of the right size stays marked with the old one": {rolloutCore + "scaling.go",
-			"size(rs) > 0 && known && sizedFor != d.wanted {", "false && sizedFor != d.wanted {"},
+			"size(rs) > 0 && known && sizedFor != d.wanted {", "known && false && sizedFor != d.wanted {"},
 		"scaling adds one more than the surge": {rolloutCore + "scaling.go",
 			"allowed = d.wanted + d.fenceposts.surge", "allowed = d.wanted + d.fenceposts.surge + 1"},
 		"a ReplicaSet that others made too large grows while others shrink": {rolloutCore + "scaling.go",

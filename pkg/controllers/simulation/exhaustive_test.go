@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-var replicasFlag = flag.Int("replicas", 2, "how many replicas there are at most in the searches of TestExhaustive in which more happens than a rollout; 3 takes minutes and gigabytes")
+var replicasFlag = flag.Int("replicas", 2, "how many replicas there are at most in the searches of TestExhaustive in which more happens than a rollout")
 
 // TestExhaustive visits every state that a rollout from one ReplicaSet to another can be in, for
 // up to three replicas and every pair of maxSurge and maxUnavailable, whatever the order in

@@ -34,6 +34,19 @@ func (m *model) availabilityIsKept(s *state) {
 	}
 }
 
+// exactPods: no ReplicaSet has more Pods than all ReplicaSets together may ever ask for.
+func (m *model) exactPods(s *state) {
+	most := m.most[s.Size]
+	if m.resize {
+		most = m.most[len(m.most)-1]
+	}
+	for i := range s.Sets {
+		if all := s.Sets[i].Pods.all(); all > most {
+			m.fault = fmt.Sprintf("%s has %d Pods, and no more than %d were ever asked for", imageNumber(i), all, most)
+		}
+	}
+}
+
 // spareIsShrunk: a rollout takes ready Pods only as far as more are reported than must be, those
 // that are condemned already left out.
 func (m *model) spareIsShrunk(s *state, w write) {

@@ -10,6 +10,10 @@ type walk struct {
 	fault string
 }
 
+// mostStates is about ten times what the largest walk has. A core that is broken may have no end
+// of states, and would take all memory.
+const mostStates = 3_000_000
+
 // run visits them until there are no more, or one is wrong.
 func (q *walk) run(first state) {
 	q.known = map[state]int32{}
@@ -17,11 +21,15 @@ func (q *walk) run(first state) {
 	for at := int32(0); int(at) < len(q.all); at++ {
 		s := q.all[at]
 		q.model.availabilityIsKept(&s)
+		q.model.exactPods(&s)
 		for _, after := range q.model.steps(s) {
 			q.steps = append(q.steps, [2]int32{at, q.reach(after, at)})
 		}
 		for _, after := range q.model.happenings(s) {
 			q.reach(after, at)
+		}
+		if len(q.all) > mostStates {
+			q.model.fault = "there is no end of states"
 		}
 		if q.model.fault != "" {
 			q.fault = q.model.fault + q.way(at)
