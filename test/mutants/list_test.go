@@ -31,6 +31,8 @@ func mutants() map[string]mutant {
 			"running := d.oldPodsRunning(); running > 0", "running := d.oldPodsRunning(); running > 1"},
 		"Recreate does not wait for Pods that are ending": {rolloutCore + "recreate.go",
 			"running += max(seen, actual(rs))", "running += actual(rs)"},
+		"Recreate does not wait until the other loop knows": {rolloutCore + "recreate.go",
+			"return !leaving(rs) && rs.Status.ObservedGeneration < rs.Generation", "return false"},
 		// Scaling.
 		"a ReplicaSet of the right size stays marked with the old one": {rolloutCore + "scaling.go",
 			"size(rs) > 0 && known && sizedFor != d.wanted {", "known && false && sizedFor != d.wanted {"},

@@ -122,6 +122,13 @@ func knownDifferences() []known[step] {
 			},
 		},
 		{
+			name: "who does not know yet may still create",
+			why:  "Recreate waits until the ReplicaSet loop knows that the old ReplicaSets are to have no Pods; until then the built-in may let two revisions run at the same time",
+			excuses: func(s step, _ difference) bool {
+				return !s.rolls() && s.plan.Create == nil && strings.HasPrefix(s.plan.Note, "waiting for the ReplicaSet loop to see")
+			},
+		},
+		{
 			name: "the clock of this rollout",
 			why:  "a created ReplicaSet starts the clock of the deadline; the built-in lets it run on, perhaps to its end, if the last that it reported is another one created",
 			excuses: func(s step, d difference) bool {

@@ -44,19 +44,26 @@ func (c *Controller) replicaSetHandler() cache.ResourceEventHandler {
 	})
 }
 
-// podHandler wakes a Recreate Deployment when one of its Pods has stopped for good: it may
-// be the last one that the rollout waits for.
+// podHandler wakes a Recreate Deployment when one of its Pods has stopped for good, or is not its
+// own any more: it may be the last one that the rollout waits for.
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return watched.Handler(func(old, current *corev1.Pod) {
-		gone := current == nil
-		ended := old != nil && current != nil && !pods.IsTerminal(old) && pods.IsTerminal(current)
-		if !gone && !ended {
+		if old == nil || current != nil && !ended(old, current) && !released(old, current) {
 			return
 		}
 		if d := c.deploymentOf(old); d != nil && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 			c.queue.Add(keyOf(d))
 		}
 	})
+}
+
+// ended reports whether a Pod has run to its end.
+func ended(old, current *corev1.Pod) bool { return !pods.IsTerminal(old) && pods.IsTerminal(current) }
+
+// released reports whether a Pod has got another controller, or none.
+func released(old, current *corev1.Pod) bool {
+	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(current)
+	return was != nil && (is == nil || is.UID != was.UID)
 }
 
 // deploymentOf returns the Deployment that controls the ReplicaSet that controls the Pod.

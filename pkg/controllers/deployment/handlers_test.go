@@ -72,6 +72,15 @@ func TestWhatWakesADeployment(t *testing.T) {
 		"a Pod of one has ended": {func(_, _, p cache.ResourceEventHandler) {
 			p.OnUpdate(podOf(batch, corev1.PodRunning), podOf(batch, corev1.PodFailed))
 		}, "batch"},
+		"a Pod of one is released": {func(_, _, p cache.ResourceEventHandler) {
+			p.OnUpdate(podOf(batch, corev1.PodRunning), podOf(nil, corev1.PodRunning))
+		}, "batch"},
+		"a Pod of one gets another controller": {func(_, _, p cache.ResourceEventHandler) {
+			p.OnUpdate(podOf(batch, corev1.PodRunning), podOf(gone, corev1.PodRunning))
+		}, "batch"},
+		"nothing such happens to a Pod": {func(_, _, p cache.ResourceEventHandler) {
+			p.OnUpdate(podOf(batch, corev1.PodPending), podOf(batch, corev1.PodRunning))
+		}, ""},
 		"but not if it had ended before": {func(_, _, p cache.ResourceEventHandler) {
 			p.OnUpdate(podOf(batch, corev1.PodFailed), podOf(batch, corev1.PodFailed))
 		}, ""},

@@ -188,7 +188,9 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) (time.D
 	c.tellFailures(ctx, snapshot, plan)
 	outcome := c.apply(ctx, snapshot, plan)
 	status, lookAgain := scale.Status(snapshot, plan, outcome)
-	if !unseen.replicaSet { // else it would be refused: there is a newer version, and it is ours
+	// A status that acknowledges a size says that no Pod is there which it does not count; and
+	// one of an older version than our last would be refused.
+	if !unseen.any() {
 		err = c.writeStatus(ctx, rs, status)
 	}
 	if unseen.any() || outcome.Done > 0 || c.inflight.awaits(key) {

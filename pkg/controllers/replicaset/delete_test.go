@@ -252,7 +252,7 @@ func TestNothingIsRepeatedForAReplicaSetThatIsBeingDeleted(t *testing.T) {
 	l.catchUpReplicaSets()
 	l.requests = nil
 	l.syncWeb()
-	l.expectRequests("update replicasets/status web")
+	l.expectRequests()
 }
 
 func TestNothingButStatusForAReplicaSetThatIsBeingDeleted(t *testing.T) {

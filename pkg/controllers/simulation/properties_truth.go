@@ -32,13 +32,13 @@ func (c *checker) strays() bool {
 }
 
 // hasAllItWants reports whether all Pods of a Deployment are of its template, and as many as it
-// wants, and ready.
+// wants, and ready, and known to have been so for minReadySeconds.
 func (c *checker) hasAllItWants(d *appsv1.Deployment) bool {
 	found := false
 	for _, rs := range c.setsOf(d.UID) {
 		active, ready, running := c.countPods(rs)
 		current := imageOf(rs) == imageIn(&d.Spec.Template)
-		asWanted := size(rs) == *d.Spec.Replicas && active == int(size(rs)) && ready == active
+		asWanted := size(rs) == *d.Spec.Replicas && active == int(size(rs)) && ready == active && int(rs.Status.AvailableReplicas) == active
 		switch {
 		case rs.DeletionTimestamp != nil || !matches(rs.Spec.Selector, rs.Labels) || rs.Status.ObservedGeneration != rs.Generation,
 			current && (found || !asWanted),

@@ -91,6 +91,10 @@ func TestFound(t *testing.T) {
 			the change to appear, without end, and made and deleted nothing any more.`,
 		"a revision is reported that is not there yet": `After a rollback the new revision could not be written to the ReplicaSet, and the Deployment's own revision
 			went back to that of long ago.`,
+		"an old Pod that leaves its ReplicaSet is waited for without end": `Recreate waited for the last old Pod, and its labels were changed.
+			The ReplicaSet let go of it, and nobody told the Deployment loop.`,
+		"new Pods are made while an old ReplicaSet may still make some": `A template was changed and changed again. Recreate had taken back the size of the
+			ReplicaSet in between, and took it for stopped before the ReplicaSet loop, which was just making its Pod, knew.`,
 		"an unanswered delete is repeated although enough have gone": `A ReplicaSet was scaled down, and of its deletes one was not answered. When it was
 			scaled up again that one was repeated, since the cache still showed the Pods whose deletes had been answered.`,
 	}

@@ -2,6 +2,9 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
 
 	"controller-manager/pkg/controllers/pods"
 )
@@ -25,6 +28,10 @@ func (d *draft) recreate() {
 	}
 	if running := d.oldPodsRunning(); running > 0 {
 		d.note = fmt.Sprintf("waiting for %d old Pods to stop", running)
+		return
+	}
+	if late := slices.IndexFunc(d.old, mayStillCreate); late >= 0 {
+		d.note = fmt.Sprintf("waiting for the ReplicaSet loop to see that ReplicaSet %s is to have no Pods", d.old[late].Name)
 		return
 	}
 	switch {
@@ -58,6 +65,12 @@ func (d *draft) oldPodsRunning() int64 {
 		running += max(seen, actual(rs))
 	}
 	return running
+}
+
+// mayStillCreate reports whether Pods of the ReplicaSet may still come, or have come and are not
+// counted yet, although none is wanted any more: the ReplicaSet loop has not acknowledged that.
+func mayStillCreate(rs *appsv1.ReplicaSet) bool {
+	return !leaving(rs) && rs.Status.ObservedGeneration < rs.Generation
 }
 
 // createNew plans the new ReplicaSet with the given size.

@@ -19,6 +19,7 @@ func TestRecreateTakesOneStep(t *testing.T) {
 		}
 		return p
 	}
+	unobserved := func(rs *appsv1.ReplicaSet) { rs.Generation = 2 }
 	stopped := replicaSet("v1", 0, 0, sizedFor(3, 3))
 	tests := map[string]struct {
 		d    *appsv1.Deployment
@@ -39,6 +40,10 @@ func TestRecreateTakesOneStep(t *testing.T) {
 			map[types.UID][]*corev1.Pod{"web-v1": {pod(corev1.PodUnknown, true)}}, nil},
 		"Pods that the old ReplicaSet still counts are waited for": {
 			deployment(3, recreate), []*appsv1.ReplicaSet{replicaSet("v1", 0, 0, rsPods(2))}, nil, nil},
+		"one that may still make Pods, for it is not known there that none is wanted, is waited for": {
+			deployment(3, recreate), []*appsv1.ReplicaSet{replicaSet("v1", 0, 0, unobserved)}, nil, nil},
+		"but not if it is being deleted": {
+			deployment(3, recreate), []*appsv1.ReplicaSet{replicaSet("v1", 0, 0, unobserved, rsDeleted)}, nil, []string{"create 3"}},
 		"Pods that have ended do not hold it up": {
 			deployment(3, recreate), []*appsv1.ReplicaSet{stopped},
 			map[types.UID][]*corev1.Pod{"web-v1": {pod(corev1.PodFailed, true), pod(corev1.PodSucceeded, false)}}, []string{"create 3"}},
