@@ -107,9 +107,9 @@ func (s *space) everyState() {
 	s.Edit("paused-in-the-middle", isPaused(true))
 	s.UntilCondition("paused-in-the-middle", "Progressing", paused)
 
+	make("recreate", 2, lab.Recreate(), lab.Held())
 	// Without a deadline, for what Progressing says then is not the same: better.TestRecreateThatLooksDone.
-	make("recreate", 2, lab.Recreate(), lab.Held(), lab.Deadline(math.MaxInt32))
-	s.Edit("recreate", lab.Image("web:2"))
+	s.Edit("recreate", lab.Image("web:2"), lab.Deadline(math.MaxInt32))
 	s.UntilEachOf("recreate", "web:1=0")
 	make("too-late", 2, lab.Rolling("1", "0"))
 	s.Edit("too-late", unready("web:2"))
