@@ -16,7 +16,8 @@ const (
 	replicaSetComponent = "replicaset-controller"
 )
 
-// combined is what client-go puts before a message when there were many like it.
+// combined is what client-go puts before a message when there were many like it. Ours are told one
+// by one, or summed up: see better.TestEventsOfAThousandPods.
 const combined = "(combined from similar events): "
 
 // events adds the events of the controllers under test. Those that are alike in all that
@@ -36,10 +37,7 @@ func (n *normalizer) events(f facts, events []*corev1.Event, uncounted map[strin
 			continue
 		}
 		about := event.InvolvedObject
-		line := lab.EventLine(event)
-		if uncounted[event.Reason] != "" {
-			line = strings.ReplaceAll(line, combined, "")
-		}
+		line := strings.ReplaceAll(lab.EventLine(event), combined, "")
 		name := n.text(fmt.Sprintf("Event about %s %s: %s", about.Kind, about.Name, line))
 		for path, value := range map[string]string{
 			"involvedObject.apiVersion": about.APIVersion,
