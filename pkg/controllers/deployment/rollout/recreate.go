@@ -23,15 +23,7 @@ func (d *draft) recreate() {
 			stopped = true
 		}
 	}
-	if stopped {
-		return
-	}
-	if running := d.oldPodsRunning(); running > 0 {
-		d.note = fmt.Sprintf("waiting for %d old Pods to stop", running)
-		return
-	}
-	if late := slices.IndexFunc(d.old, mayStillCreate); late >= 0 {
-		d.note = fmt.Sprintf("waiting for the ReplicaSet loop to see that ReplicaSet %s is to have no Pods", d.old[late].Name)
+	if stopped || d.awaitsOldPods() {
 		return
 	}
 	switch {
@@ -48,6 +40,19 @@ func (d *draft) recreate() {
 	default:
 		d.note = fmt.Sprintf("waiting for Pods to become available: %d of %d are", dependablyAvailable(d.new), d.wanted)
 	}
+}
+
+// awaitsOldPods reports whether Pods of old ReplicaSets run, or may still be made, and notes it.
+func (d *draft) awaitsOldPods() bool {
+	if running := d.oldPodsRunning(); running > 0 {
+		d.note = fmt.Sprintf("waiting for %d old Pods to stop", running)
+		return true
+	}
+	if late := slices.IndexFunc(d.old, mayStillCreate); late >= 0 {
+		d.note = fmt.Sprintf("waiting for the ReplicaSet loop to see that ReplicaSet %s is to have no Pods", d.old[late].Name)
+		return true
+	}
+	return false
 }
 
 // oldPodsRunning counts the Pods of old ReplicaSets that run or may run, those included that
