@@ -26,8 +26,9 @@ const aMoment = 9 * time.Second
 // that were made in their place did too, the next ones come 10 seconds after them, and then the
 // pause doubles, up to 5 minutes.
 //
-// Tolerated: another process begins anew, and so does one whose clock has jumped, and one that has
-// seen a Pod for as long as that, be it somebody else's.
+// Tolerated: another process begins anew, and so does one that has seen a Pod for as long as that, be
+// it somebody else's; and one whose clock is wrong does not know how old a Pod was that does not
+// say when it failed.
 func (c *checker) failuresAreSpacedOut(s *syncing, pod *corev1.Pod) {
 	owner := s.replicaSet.UID
 	before := c.chains[owner]
@@ -38,7 +39,7 @@ func (c *checker) failuresAreSpacedOut(s *syncing, pod *corev1.Pod) {
 	now := s.process.clock.Now()
 	next := &chain{process: s.process, offset: s.process.clock.offset, sync: s, made: now, last: []types.UID{pod.UID}}
 	c.chains[owner] = next
-	if before == nil || before.process != s.process || before.offset != next.offset || len(s.active) > 0 ||
+	if before == nil || before.process != s.process || before.offset != 0 || next.offset != 0 || len(s.active) > 0 ||
 		now.Sub(before.made) > 10*time.Minute || !before.hasFailed(s) {
 		return
 	}
