@@ -21,7 +21,7 @@ func (w *World) calm() {
 		w.start(0)
 	}
 	// A clock that is set right wakes nobody; the resync that comes every few hours does.
-	w.process.clock.offset = 0
+	w.process.clock.set(0)
 	for _, r := range w.readers() {
 		r.resync()
 	}

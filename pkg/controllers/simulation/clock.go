@@ -24,6 +24,13 @@ func (c *clock) stamp() metav1.Time { return metav1.NewTime(c.Now().Truncate(tim
 type wallClock struct {
 	*clock
 	offset time.Duration
+	jumps  int // how often it was set
+}
+
+// set lets the clock jump.
+func (c *wallClock) set(offset time.Duration) {
+	c.offset = offset
+	c.jumps++
 }
 
 func (c *wallClock) Now() time.Time { return c.clock.Now().Add(c.offset) }

@@ -12,9 +12,9 @@ import (
 // within a moment.
 type chain struct {
 	process *process
-	offset  time.Duration // of its clock
-	sync    *syncing      // that made the last ones
-	made    time.Time     // when that was, by its clock
+	jumps   int       // of its clock
+	sync    *syncing  // that made the last ones
+	made    time.Time // when that was, by its clock
 	waves   int
 	last    []types.UID
 }
@@ -27,8 +27,7 @@ const aMoment = 9 * time.Second
 // pause doubles, up to 5 minutes.
 //
 // Tolerated: another process begins anew, and so does one that has seen a Pod for as long as that, be
-// it somebody else's; and one whose clock is wrong does not know how old a Pod was that does not
-// say when it failed.
+// it somebody else's; and one whose clock is wrong, or was meanwhile, does not know how long Pods stay.
 func (c *checker) failuresAreSpacedOut(s *syncing, pod *corev1.Pod) {
 	owner := s.replicaSet.UID
 	before := c.chains[owner]
@@ -37,9 +36,9 @@ func (c *checker) failuresAreSpacedOut(s *syncing, pod *corev1.Pod) {
 		return
 	}
 	now := s.process.clock.Now()
-	next := &chain{process: s.process, offset: s.process.clock.offset, sync: s, made: now, last: []types.UID{pod.UID}}
+	next := &chain{process: s.process, jumps: s.process.clock.jumps, sync: s, made: now, last: []types.UID{pod.UID}}
 	c.chains[owner] = next
-	if before == nil || before.process != s.process || before.offset != 0 || next.offset != 0 || len(s.active) > 0 ||
+	if before == nil || before.process != s.process || before.jumps != next.jumps || s.process.clock.offset != 0 || len(s.active) > 0 ||
 		now.Sub(before.made) > 10*time.Minute || !before.hasFailed(s) {
 		return
 	}

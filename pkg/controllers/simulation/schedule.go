@@ -158,7 +158,7 @@ func (w *World) performRare(a Action) {
 	case opJump:
 		if w.process != nil {
 			clear(w.check.quiet)
-			w.process.clock.offset = [4]time.Duration{0, time.Hour, -time.Hour, -2 * time.Second}[a.A%4]
+			w.process.clock.set([4]time.Duration{0, time.Hour, -time.Hour, -2 * time.Second}[a.A%4])
 		}
 	case opArrive:
 		if len(w.inFlight) > 0 {
