@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"controller-manager/pkg/controllers/deployment/rollout"
+	"controller-manager/pkg/controllers/ownership"
 	"controller-manager/pkg/controllers/pods"
 	"controller-manager/pkg/controllers/watched"
 )
@@ -48,22 +49,13 @@ func (c *Controller) replicaSetHandler() cache.ResourceEventHandler {
 // own any more: it may be the last one that the rollout waits for.
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return watched.Handler(func(old, current *corev1.Pod) {
-		if old == nil || current != nil && !ended(old, current) && !released(old, current) {
+		if old == nil || !pods.Stopped(old, current) && ownership.ControllerUID(old) == ownership.ControllerUID(current) {
 			return
 		}
 		if d := c.deploymentOf(old); d != nil && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 			c.queue.Add(keyOf(d))
 		}
 	})
-}
-
-// ended reports whether a Pod has run to its end.
-func ended(old, current *corev1.Pod) bool { return !pods.IsTerminal(old) && pods.IsTerminal(current) }
-
-// released reports whether a Pod has got another controller, or none.
-func released(old, current *corev1.Pod) bool {
-	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(current)
-	return was != nil && (is == nil || is.UID != was.UID)
 }
 
 // deploymentOf returns the Deployment that controls the ReplicaSet that controls the Pod.

@@ -20,12 +20,16 @@ func Indexers() cache.Indexers {
 		if !ok {
 			return nil, fmt.Errorf("indexing %T by its controller: it has no metadata", object)
 		}
-		var owner types.UID // none, for an orphan
-		if controller := metav1.GetControllerOfNoCopy(meta); controller != nil {
-			owner = controller.UID
-		}
-		return []string{indexValue(meta.GetNamespace(), owner)}, nil
+		return []string{indexValue(meta.GetNamespace(), ControllerUID(meta))}, nil
 	}}
+}
+
+// ControllerUID returns the UID of an object's controller; "" if it has none.
+func ControllerUID(object metav1.Object) types.UID {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return controller.UID
+	}
+	return ""
 }
 
 // Owned returns the cached objects of a namespace whose controller has the given UID. An

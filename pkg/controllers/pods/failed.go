@@ -64,11 +64,5 @@ func lifeOf(all ...[]corev1.ContainerStatus) (started bool, finished time.Time) 
 // disruption is the condition that somebody has to take the Pod away; nil if it is not there or
 // not true.
 func disruption(pod *corev1.Pod) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		condition := &pod.Status.Conditions[i]
-		if condition.Type == corev1.DisruptionTarget && condition.Status == corev1.ConditionTrue {
-			return condition
-		}
-	}
-	return nil
+	return findSaying(pod, corev1.DisruptionTarget, corev1.ConditionTrue)
 }

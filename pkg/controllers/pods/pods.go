@@ -13,6 +13,12 @@ func IsTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
+// Stopped reports whether the Pod, between two versions of it, has run to its end or is gone;
+// current is nil for one that is gone.
+func Stopped(old, current *corev1.Pod) bool {
+	return old != nil && (current == nil || IsTerminal(current) && !IsTerminal(old))
+}
+
 // IsActive reports whether the Pod counts towards the size of its ReplicaSet:
 // it has not run to its end and nobody has asked for its deletion.
 func IsActive(pod *corev1.Pod) bool {
@@ -114,11 +120,22 @@ func isSidecar(pod *corev1.Pod, name string) bool {
 	return false
 }
 
-func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
+func readyCondition(pod *corev1.Pod) *corev1.PodCondition { return find(pod, corev1.PodReady) }
+
+// find returns the Pod's condition of a type; nil if there is none.
+func find(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == corev1.PodReady {
+		if pod.Status.Conditions[i].Type == kind {
 			return &pod.Status.Conditions[i]
 		}
+	}
+	return nil
+}
+
+// findSaying returns the Pod's condition of a type, if that has the status.
+func findSaying(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) *corev1.PodCondition {
+	if condition := find(pod, kind); condition != nil && condition.Status == status {
+		return condition
 	}
 	return nil
 }

@@ -62,6 +62,28 @@ func TestStateOfAPod(t *testing.T) {
 	}
 }
 
+func TestWhetherAPodHasStopped(t *testing.T) {
+	running, failed := newPod(corev1.PodRunning), newPod(corev1.PodFailed)
+	tests := map[string]struct {
+		old, current *corev1.Pod
+		want         bool
+	}{
+		"it is new":                  {nil, failed, false},
+		"it is gone":                 {running, nil, true},
+		"it has run to its end":      {running, failed, true},
+		"that had been so before":    {failed, failed, false},
+		"it goes on":                 {running, running, false},
+		"its deletion was asked for": {running, newPod(corev1.PodRunning, deleted), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Stopped(test.old, test.current); got != test.want {
+				t.Errorf("stopped = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 func TestReady(t *testing.T) {
 	tests := map[string]struct {
 		pod   *corev1.Pod

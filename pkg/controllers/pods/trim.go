@@ -61,22 +61,16 @@ func trimConditions(pod *corev1.Pod) []corev1.PodCondition {
 			LastTransitionTime: condition.LastTransitionTime,
 		})
 	}
-	if condition := unscheduled(pod); condition != nil {
-		kept = append(kept, corev1.PodCondition{
-			Type:    corev1.PodScheduled,
-			Status:  condition.Status,
-			Reason:  condition.Reason,
-			Message: condition.Message,
-		})
-	}
-	if condition := disruption(pod); condition != nil {
-		kept = append(kept, corev1.PodCondition{
-			Type:               condition.Type,
-			Status:             condition.Status,
-			LastTransitionTime: condition.LastTransitionTime,
-			Reason:             condition.Reason,
-			Message:            condition.Message,
-		})
+	for _, condition := range []*corev1.PodCondition{unscheduled(pod), disruption(pod)} {
+		if condition != nil {
+			kept = append(kept, corev1.PodCondition{
+				Type:               condition.Type,
+				Status:             condition.Status,
+				LastTransitionTime: condition.LastTransitionTime,
+				Reason:             condition.Reason,
+				Message:            condition.Message,
+			})
+		}
 	}
 	return kept
 }

@@ -81,11 +81,5 @@ func waitsFor(status *corev1.ContainerStatus) string {
 
 // unscheduled returns the condition that says why the Pod has no node; nil if it has one.
 func unscheduled(pod *corev1.Pod) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		condition := &pod.Status.Conditions[i]
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return condition
-		}
-	}
-	return nil
+	return findSaying(pod, corev1.PodScheduled, corev1.ConditionFalse)
 }

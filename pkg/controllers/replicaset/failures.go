@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"controller-manager/pkg/controllers/ownership"
 	"controller-manager/pkg/controllers/pods"
 	"controller-manager/pkg/controllers/replicaset/scale"
 )
@@ -53,7 +54,7 @@ func (f *failures) look(s *scale.Snapshot, controlled []*corev1.Pod) {
 	}
 	s.Failed = only(controlled, func(pod *corev1.Pod) bool { return !pods.IsActive(pod) && pods.HasFailed(pod) })
 	for _, pod := range set.gone {
-		if controllerUID(pod) == set.owner {
+		if ownership.ControllerUID(pod) == set.owner {
 			s.Failed = append(s.Failed, pod)
 		}
 	}

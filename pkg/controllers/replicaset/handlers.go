@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"controller-manager/pkg/controllers/ownership"
 	"controller-manager/pkg/controllers/pods"
 	"controller-manager/pkg/controllers/watched"
 )
@@ -29,7 +30,7 @@ func (c *Controller) replicaSetHandler() cache.ResourceEventHandler {
 // in a quota, whosever it is.
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return watched.Handler(func(old, current *corev1.Pod) {
-		if makesRoom(old, current) {
+		if pods.Stopped(old, current) { // quotas of most kinds do not count it any more
 			c.wakeRefused(old.Namespace)
 		}
 		switch {
@@ -39,7 +40,7 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 			c.podWent(old)
 		case old.ResourceVersion == current.ResourceVersion:
 			// A resync. The ReplicaSets have their own.
-		case controllerUID(old) != controllerUID(current):
+		case ownership.ControllerUID(old) != ownership.ControllerUID(current):
 			c.wakeController(old)
 			c.podCame(current)
 		default:
@@ -94,12 +95,6 @@ func matters(old, current *corev1.Pod) bool {
 		!maps.Equal(old.Labels, current.Labels)
 }
 
-// makesRoom reports whether a Pod is gone or has run to its end. Quotas of most kinds do not
-// count it any more from either on.
-func makesRoom(old, current *corev1.Pod) bool {
-	return old != nil && (current == nil || pods.IsTerminal(current) && !pods.IsTerminal(old))
-}
-
 // wakeRefused wakes a ReplicaSet of the namespace whose Pods were refused, if there is one.
 //
 // The quotas themselves are not watched. Each Pod that comes or goes changes the status of
@@ -137,11 +132,4 @@ func controllerKey(pod *corev1.Pod) (types.NamespacedName, bool) {
 		return types.NamespacedName{}, false
 	}
 	return types.NamespacedName{Namespace: pod.Namespace, Name: controller.Name}, true
-}
-
-func controllerUID(pod *corev1.Pod) types.UID {
-	if controller := metav1.GetControllerOfNoCopy(pod); controller != nil {
-		return controller.UID
-	}
-	return ""
 }

@@ -9,13 +9,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"controller-manager/pkg/controllers/ownership"
 )
 
 // controllerOf returns the UID of a Pod's controller on the server.
 func (l *loop) controllerOf(name string) types.UID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return controllerUID(l.server.pods["default/"+name])
+	return ownership.ControllerUID(l.server.pods["default/"+name])
 }
 
 func TestAdoptsAndReleases(t *testing.T) {
