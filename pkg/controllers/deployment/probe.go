@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
@@ -25,7 +26,7 @@ func (c *Controller) probe(ctx context.Context, d *appsv1.Deployment, probe *rol
 	logger := klog.FromContext(ctx).WithValues("replicaSet", klog.KObj(probe.Former))
 	answer, err := c.client.AppsV1().ReplicaSets(wanted.Namespace).Create(ctx, wanted, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	switch {
-	case err != nil && !freshness.Refused(err):
+	case err != nil && (!freshness.Refused(err) || apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err)): // that says nothing of dry runs
 		return fmt.Errorf("trying ReplicaSet %s by a dry run: %w", wanted.Name, err)
 	case err != nil && probe.Blind:
 		outcome.Collision = true

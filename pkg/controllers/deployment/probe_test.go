@@ -100,6 +100,7 @@ func TestWhatTheDryRunSays(t *testing.T) {
 		"it comes out as it is sent":                     {nil, nil, 1, false, 0},
 		"it cannot be tried, and enough time has passed": {unsupported, nil, 1, false, 0},
 		"it cannot be tried, and two were made":          {unsupported, []func(*appsv1.ReplicaSet){young}, 0, false, time.Minute},
+		"the API server is busy":                         {apierrors.NewTooManyRequests("later", 1), nil, 0, true, 0},
 		"nobody answers":                                 {errors.New("connection refused"), nil, 0, true, 0},
 	}
 	for name, test := range tests {
