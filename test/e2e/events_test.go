@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"controller-manager/localcluster/proxy"
 	"controller-manager/test/e2e/lab"
@@ -42,11 +41,7 @@ func TestEventsThatAreNotTakenHoldNothingUp(t *testing.T) {
 	events.Shut()
 	s.Kubectl("scale", "replicaset/web", "--replicas=0")
 	s.UntilReplicaSet("web", 0)
-	asked := time.Now()
-	if err := b.Process.Stop(); err != nil {
+	if err := b.Process.Stop(); err != nil { // one that does not end is killed, and that is an error
 		t.Fatal(err)
-	}
-	if took := time.Since(asked); took > 10*time.Second { // it waits a second for its events
-		t.Errorf("the process ended after %s", took)
 	}
 }
