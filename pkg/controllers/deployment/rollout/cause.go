@@ -70,7 +70,25 @@ func (r *report) cause() string {
 			return fmt.Sprintf("Its Pods are refused (%s): %s.", condition.Reason, strings.TrimSuffix(condition.Message, "."))
 		}
 	}
-	return r.tellTrouble(r.trouble())
+	return cmp.Or(r.tellTrouble(r.trouble()), r.tellFailure())
+}
+
+// tellFailure says that new Pods have failed, and of what; "" if none has. Of several causes it is
+// always the same.
+func (r *report) tellFailure() string {
+	failed, cause := false, ""
+	for _, pod := range r.Pods[r.new.UID] {
+		if !pods.IsActive(pod) && pods.HasFailed(pod) {
+			failed, cause = true, max(cause, pods.CauseOfFailure(pod))
+		}
+	}
+	switch {
+	case !failed:
+		return ""
+	case cause == "":
+		return "New Pods fail."
+	}
+	return fmt.Sprintf("New Pods fail (%s).", strings.TrimSuffix(cause, "."))
 }
 
 // trouble returns what keeps a new Pod from being ready: of several troubles the one that comes

@@ -27,6 +27,7 @@ func TestTheDeadlineSaysWhy(t *testing.T) {
 	const noRoom = sentence + " A new Pod cannot be scheduled: 0/3 nodes are available: 3 Insufficient cpu."
 	running := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	failed := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: waits("ErrImagePull").Status.ContainerStatuses}}
+	evicted := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "no memory."}}
 	refused := func(rs *appsv1.ReplicaSet) {
 		rs.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: isTrue, Reason: "FailedCreate", Message: "exceeded quota: few."}}
 	}
@@ -47,7 +48,10 @@ func TestTheDeadlineSaysWhy(t *testing.T) {
 		"a probe that fails":                      {pods: []*corev1.Pod{running}, want: sentence + " A new Pod runs and is not ready: see its readiness probe."},
 		"of several the one that comes first":     {pods: []*corev1.Pod{running, waits("CrashLoopBackOff"), noNode(full), waits("ErrImagePull")}, want: noRoom},
 		"of equals always the same":               {pods: []*corev1.Pod{waits("InvalidImageName"), waits("CreateContainerError")}, want: sentence + ` Container "c" of a new Pod waits: CreateContainerError.`},
-		"Pods that have ended do not count":       {pods: []*corev1.Pod{failed}, want: sentence},
+		"Pods that have failed":                   {pods: []*corev1.Pod{failed}, want: sentence + " New Pods fail."},
+		"and of what, of several always the same": {pods: []*corev1.Pod{evicted, failed}, want: sentence + " New Pods fail (Evicted: no memory)."},
+		"but first what keeps those that run":     {pods: []*corev1.Pod{evicted, running}, want: sentence + " A new Pod runs and is not ready: see its readiness probe."},
+		"Pods that have succeeded do not count":   {pods: []*corev1.Pod{{Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}}, want: sentence},
 		"Pods are refused":                        {set: refused, pods: []*corev1.Pod{running}, want: sentence + " Its Pods are refused (FailedCreate): exceeded quota: few."},
 		"the cause is not seen any more":          {before: sentence + " A new Pod runs and is not ready: see its readiness probe.", want: sentence + " A new Pod runs and is not ready: see its readiness probe."},
 		"it is seen only after the deadline":      {before: sentence, pods: []*corev1.Pod{running}, want: sentence + " A new Pod runs and is not ready: see its readiness probe."},
